@@ -18,7 +18,7 @@ const patchValue = (expression: string) => {
   return (operation as { value: unknown }).value;
 };
 
-test('bytes, times and durations are texts in JSON patches', () => {
+test('bytes, timestamps and durations are strings in JSON patches', () => {
   const cases: [string, unknown][] = [
     ['b"abc"', 'YWJj'],
     ['timestamp("2026-01-02T03:04:05.5Z")', '2026-01-02T03:04:05.5Z'],
@@ -32,7 +32,7 @@ test('bytes, times and durations are texts in JSON patches', () => {
     assert.throws(() => patchValue(expression), /could not be converted to JSON/, expression);
 });
 
-test('configurations have no bytes, times and durations', () => {
+test('apply configurations contain no bytes, timestamps or durations', () => {
   for (const value of ['b"abc"', 'duration("90s")'])
     assert.throws(() => configurationOf(evaluated(`Object{data: ${value}}`)), /could not be converted to JSON/, value);
 });

@@ -4,7 +4,7 @@ import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { PolicyAnnotations } from './policy-annotations.ts';
 
-test('different values of an annotation are joined, and long ones are cut', () => {
+test('different values of an annotation are joined, and long values are truncated', () => {
   const annotations = new PolicyAnnotations();
   const policy = { metadata: { name: 'p' } } as ApiObject;
   for (const value of ['a', 'b', 'a'])

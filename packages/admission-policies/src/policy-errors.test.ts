@@ -9,7 +9,7 @@ const validations = (...expressions: (string | object)[]) => ({
   validations: expressions.map((one) => (typeof one === 'string' ? { expression: one } : one)),
 });
 
-test('policies with wrong expressions are refused', () => {
+test('policies with invalid expressions are rejected', () => {
   const errors = (spec: object) => policyErrors(policy(spec)).map(({ field, message }) => `${field}: ${message}`);
   assert.deepEqual(errors(validations('object.a == params.b')), [
     `spec.validations[0].expression: Invalid value: "object.a == params.b": compilation failed: ERROR: <input>:1:13: undeclared reference to 'params' (in container '')\n | object.a == params.b\n | ............^`,

@@ -32,7 +32,7 @@ function fails(given: Given, message: RegExp | string): void {
   );
 }
 
-test('a verdict has the patch, the warnings and the audit annotations of the answer', () => {
+test('a verdict contains the patch, warnings and audit annotations of the response', () => {
   const patch = [{ op: 'add', path: '/a', value: 1 }];
   const response = { patch: base64(patch), patchType: 'JSONPatch', warnings: ['w'], auditAnnotations: { a: 'b' } };
   const found = verdict({ response });
@@ -42,7 +42,7 @@ test('a verdict has the patch, the warnings and the audit annotations of the ans
   assert.equal(verdict({ response: { allowed: false, status } }).result?.message, 'no');
 });
 
-test('the UID and the patch type are not checked in version v1beta1', () => {
+test('the UID and the patch type are not checked in v1beta1', () => {
   const patch = [{ op: 'remove', path: '/a' }];
   const response = { uid: 'other', patch: base64(patch) };
   assert.deepEqual(verdict({ version: 'v1beta1', response }).patch, patch);
@@ -50,7 +50,7 @@ test('the UID and the patch type are not checked in version v1beta1', () => {
   assert.equal(verdict({ version: 'v1beta1', body: { response: { allowed: true } } }).allowed, true);
 });
 
-test('an invalid response is an error that gives the reason', () => {
+test('an invalid response is an error that includes the reason', () => {
   const invalid = 'received invalid webhook response: ';
   const apiVersion = 'admission.k8s.io/v1';
   fails({ response: { uid: 'x' } }, `${invalid}expected response.uid="${uid}", got "x"`);
@@ -83,14 +83,14 @@ test('an invalid response is an error that gives the reason', () => {
   );
 });
 
-test('an HTTP status other than success is an error with the message of upstream', () => {
+test('an HTTP status other than success is an error with upstream’s message', () => {
   fails({ status: 404, body: 'x' }, 'failed to call webhook: the server could not find the requested resource');
   fails({ status: 500, body: 'x' }, /an error on the server \("x"\) has prevented the request from succeeding$/);
   fails({ status: 302, body: '' }, /the server responded with the status code 302 but/);
   fails({ status: 403, body: { kind: 'Status', message: 'm' } }, 'failed to call webhook: m');
 });
 
-test('a refusal has the status code of the webhook, or 400 or 500 if that is not an error code', () => {
+test('a denial has the webhook’s status code, or 400 or 500 if that is not an error code', () => {
   const answer = (result: object) => rejectionAnswer('w', result as Record<string, unknown>).status;
   assert.equal(answer({}).message, 'admission webhook "w" denied the request without explanation');
   assert.equal(answer({ message: 'm', code: 200 }).code, 400);

@@ -17,7 +17,7 @@ function fill(memory: ReviewMemory, caller: string, bytes: number): (Disposable 
   return held;
 }
 
-test('one caller cannot fill the memory of the reviews that wait for webhooks', () => {
+test('one caller cannot fill the memory for reviews waiting for webhooks', () => {
   const memory = new ReviewMemory();
   const held = fill(memory, 'user one', 4 * MIB);
   assert.equal(held.length, 8);
@@ -34,7 +34,7 @@ test('small reviews are not counted', () => {
   assert.equal(fill(memory, 'user one', 32 << 10).length, 100);
 });
 
-test('the reviews of a request are counted once, until the last one has ended', () => {
+test('the reviews of a request are counted once, until the last one ends', () => {
   const memory = new ReviewMemory();
   const request = {};
   const reviews = Array.from({ length: 20 }, () => memory.hold(request, 'user one', 6 * MIB));

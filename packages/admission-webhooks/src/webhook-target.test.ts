@@ -28,7 +28,7 @@ const slice = (addresses: string[], more: object = {}) => ({
   ...more,
 });
 
-test('a webhook with a Service is called at a ready endpoint, with the name of the Service in its certificate', () => {
+test('a webhook with a Service is called at a ready endpoint, verifying the Service’s name in its certificate', () => {
   const unready = { addresses: ['10.0.0.9'], conditions: { ready: false } };
   const other = { addressType: 'IPv6', ports: [{ name: 'https', port: 1 }] };
   const slices = [slice(['fd00::1'], other), slice([], { endpoints: [unready] }), slice(['10.0.0.1'])];

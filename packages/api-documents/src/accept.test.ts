@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accepts, parseAccept } from './accept.ts';
 
-test('media ranges are in the order of preference', () => {
+test('media ranges are sorted by preference', () => {
   const check = (header: string, expected: string) =>
     assert.equal(
       parseAccept(header)
@@ -22,13 +22,13 @@ test('media ranges are in the order of preference', () => {
   check('nonsense, */json, a/b/c, /, application/yaml', 'application/yaml');
 });
 
-test('parameters are read without the quality', () => {
+test('parameters are parsed without the quality value', () => {
   const [clause] = parseAccept('application/json; as=Table ;v="v1";g=meta.k8s.io;q=0.9;flag');
   assert.deepEqual(clause!.params, { as: 'Table', v: 'v1', g: 'meta.k8s.io', flag: '' });
   assert.equal(parseAccept('a/b;__proto__=c')[0]!.params.as, undefined);
 });
 
-test('wildcards accept media types', () => {
+test('wildcards match media types', () => {
   const check = (header: string, mediaType: string, expected: boolean) =>
     assert.equal(accepts(parseAccept(header)[0]!, mediaType), expected);
   check('*/*', 'application/json', true);
@@ -38,6 +38,6 @@ test('wildcards accept media types', () => {
   check('text/*', 'application/json', false);
 });
 
-test('a header of any length is bounded', () => {
+test('a header of any length yields a bounded number of clauses', () => {
   assert.equal(parseAccept('a/b,'.repeat(1_000_000)).length, 100);
 });

@@ -12,7 +12,7 @@ const options = { schema, resources, serverAddress: '127.0.0.1:6443', health };
 const paths = new ApiPaths({ ...options, metrics: () => 'up 1\n', otherPaths: ['/openid/v1/jwks'] });
 const get = (target: string) => paths.respond(pathRequest(target));
 
-test('each path is answered by its part', async () => {
+test('each path is handled by its part', async () => {
   const check = async (target: string, status: number, contentType: string) => {
     const response = await get(target);
     assert.deepEqual([response.status, response.headers['content-type']], [status, contentType], target);
@@ -26,7 +26,7 @@ test('each path is answered by its part', async () => {
   await check('/versions', 404, 'text/plain; charset=utf-8');
 });
 
-test('the version is one that clients can compare', async () => {
+test('the version is comparable by clients', async () => {
   const version = JSON.parse(String((await get('/version')).body));
   assert.match(version.gitVersion, /^v1\.36\.0\+podwright\.\d+\.\d+\.\d+/);
   assert.deepEqual([version.major, version.minor], ['1', '36']);
@@ -41,7 +41,7 @@ test('the paths are listed at the root', async () => {
     assert.ok(listed.includes(path), path);
 });
 
-test('without metrics there is no such path', async () => {
+test('the metrics path is absent if metrics are disabled', async () => {
   const plain = new ApiPaths(options);
   assert.equal((await plain.respond(pathRequest('/metrics'))).status, 404);
   assert.ok(!String((await plain.respond(pathRequest('/'))).body).includes('/metrics'));

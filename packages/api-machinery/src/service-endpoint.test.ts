@@ -5,7 +5,7 @@ import { MemoryStore } from './store/memory-store.ts';
 
 const PLACE = { namespace: 'tools', name: 'hook' };
 
-test('an endpoint of a Service is a ready one with its port; an external name is an endpoint itself', () => {
+test('only ready endpoints with the Service’s port are used; an external name is itself an endpoint', () => {
   const store = new MemoryStore({});
   assert.throws(() => serviceEndpoint(store, PLACE, 443), new NoEndpoint('service "hook" not found'));
   const spec = { ports: [{ name: 'https', port: 443 }] };

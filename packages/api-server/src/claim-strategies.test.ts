@@ -30,7 +30,7 @@ const shown = (errors: readonly FieldError[] | undefined) =>
 const detail =
   'Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace';
 
-test('claims and templates with admin access are refused outside of namespaces for it', () => {
+test('claims and templates with admin access are rejected outside admin namespaces', () => {
   const expected = [`spec.devices.requests[1].adminAccess: ${detail}`];
   const template = (namespace: string) => ({ ...claim(namespace), spec: { spec } });
   assert.deepEqual(shown(claims.validate?.(claim('plain'))), expected);
@@ -42,7 +42,7 @@ test('claims and templates with admin access are refused outside of namespaces f
   assert.deepEqual(claims.validate?.(harmless), []);
 });
 
-test('an allocation with admin access is refused outside of namespaces for it, unless it exists', () => {
+test('an allocation with admin access is rejected outside admin namespaces, unless it already exists', () => {
   const result = (adminAccess: boolean) => ({
     ...{ request: `r${adminAccess}`, driver: 'example.com', pool: 'p', device: 'd', adminAccess },
   });

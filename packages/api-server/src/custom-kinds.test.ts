@@ -88,7 +88,7 @@ async function createFoo(name: string, spec: object = {}) {
   return created.json();
 }
 
-test('a definition makes the server serve its kind, in all documents', async () => {
+test('the server serves the kind of a definition, in all documents', async () => {
   assert.equal((await call('GET', GROUP)).text, '404 page not found\n');
   await define('foos', 'Foo');
   const { resources } = (await call('GET', `${GROUP}/v1`)).json();
@@ -117,7 +117,7 @@ test('a definition makes the server serve its kind, in all documents', async () 
   );
 });
 
-test('objects have defaults, no undeclared fields, and generations', async () => {
+test('objects get defaults and generations, and undeclared fields are pruned', async () => {
   const created = await createFoo('a', { color: 'red', other: 1 });
   assert.deepEqual(created.spec, { color: 'red', size: 1 });
   assert.equal(created.metadata.generation, 1);
@@ -181,7 +181,7 @@ test('apply, field selectors and tables follow the definition', async () => {
   assert.deepEqual(rows[0].cells, ['c', 1]);
 });
 
-test('the status and the rest of an object have different owners', async () => {
+test('the status and the rest of an object have separate owners', async () => {
   const type = 'application/apply-patch+yaml';
   const body = { ...foo('s', { size: 1 }), status: { size: 7 } };
   const apply = (path: string, manager: string) =>
@@ -206,7 +206,7 @@ test('the status and the rest of an object have different owners', async () => {
   assert.equal((await call('DELETE', `${FOOS}/s`)).status, 200);
 });
 
-test('a definition whose names are in use is not served', async () => {
+test('a definition with conflicting names is not served', async () => {
   const body = definition('oofs', 'Foo');
   assert.equal((await call('POST', DEFINITIONS, { body })).status, 201);
   const find = async () => (await call('GET', `${DEFINITIONS}/oofs.example.com`)).text;
@@ -229,7 +229,7 @@ test('definitions that are not structural, or need a webhook, are refused', asyn
   await refused({ conversion: { strategy: 'Webhook', webhook } }, /does not call conversion webhooks/);
 });
 
-test('owners, namespaces and quotas count custom resources', async () => {
+test('owner references, namespaces and quotas include custom resources', async () => {
   const { metadata } = await createFoo('owner');
   const owner = { apiVersion: 'example.com/v1', kind: 'Foo', name: 'owner', uid: metadata.uid };
   const owned = { metadata: { name: 'owned', ownerReferences: [owner] } };
@@ -275,7 +275,7 @@ test('a changed definition applies to stored objects, and ends their watches', a
   again.close();
 });
 
-test('fields that only another version than the stored one has are validated, and not stored', async () => {
+test('fields declared only in a version other than the stored one are validated but not stored', async () => {
   const own = { ...SPEC.properties, extra: { type: 'integer', maximum: 5 } };
   const ownSchema = {
     openAPIV3Schema: { type: 'object', properties: { spec: { ...SPEC, properties: own }, status: STATUS } },
@@ -311,7 +311,7 @@ test('custom resources survive a restart', async () => {
   assert.equal((await call('GET', `${FOOS}/c`)).status, 200);
 });
 
-test('the deletion of a definition deletes its objects first', async () => {
+test('deleting a definition deletes its objects first', async () => {
   const finalizers = { metadata: { finalizers: ['example.com/slow'] } };
   assert.equal((await call('PATCH', `${FOOS}/c`, { type: MERGE, body: finalizers })).status, 200);
   assert.equal((await call('DELETE', `${DEFINITIONS}/foos.example.com`)).status, 200);
@@ -327,7 +327,7 @@ test('the deletion of a definition deletes its objects first', async () => {
   await eventually(async () => (await call('GET', GROUP)).status === 404);
 });
 
-test('rules in CEL are compiled with the definition and evaluated for objects', async () => {
+test('CEL rules are compiled with the definition and evaluated for objects', async () => {
   const spec = (rule: string) => ({
     ...{ type: 'object', properties: { size: { type: 'integer' } } },
     'x-kubernetes-validations': [{ rule, message: 'too small' }],

@@ -51,7 +51,7 @@ async function permitEve(): Promise<void> {
   await expectStatus(201, call('admin', 'POST', ROLES, { metadata: { name: 'eve' }, roleRef: role, subjects }));
 }
 
-test('patches do not make an object larger than a body may be', async () => {
+test('patches cannot make an object larger than a body may be', async () => {
   await permitEve();
   const path = '/apis/apps/v1/namespaces/default/deployments';
   const patch = (index: number) => {
@@ -67,7 +67,7 @@ test('patches do not make an object larger than a body may be', async () => {
   await expectStatus(200, call('eve', 'DELETE', `${path}/d`));
 });
 
-test('once users have filled the store, deletions, reads and what a node reports go on', async () => {
+test('if users fill the store, deletions, reads and node status updates still work', async () => {
   const lease = { metadata: { name: 'n', namespace: 'kube-node-lease' }, spec: { holderIdentity: 'n' } };
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
   await expectStatus(201, call('node', 'POST', '/api/v1/nodes', { metadata: { name: 'n' } }));

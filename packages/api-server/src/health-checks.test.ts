@@ -37,7 +37,7 @@ test('the checks report the state of the server', async () => {
   assert.deepEqual(await failedOf('livez'), [500, 'controllers']);
 });
 
-test('a server that stops is alive, but not ready', async () => {
+test('a stopping server is alive but not ready', async () => {
   const health = new ServerHealth({ directory: tmpdir(), store: new MemoryStore(), now: Date.now });
   health.controllersStarted();
   health.stopping();

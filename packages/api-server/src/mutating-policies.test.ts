@@ -131,12 +131,12 @@ test('mutations are counted', async () => {
   assert.deepEqual([await count('no_error'), await count('invalid_error')], [before + 1, failedBefore + 1]);
 });
 
-test('a policy with IfNeeded runs again after a mutation', async () => {
+test('a policy with reinvocation IfNeeded runs again after a mutation', async () => {
   assert.equal(await replicas({ reinvocationPolicy: 'IfNeeded', mutations: [PLUS_ONE] }), 2);
   assert.equal(await replicas({ mutations: [PLUS_ONE] }), 1);
 });
 
-test('the failure policy decides about mutations that cannot be applied', async () => {
+test('the failure policy applies to mutations that cannot be applied', async () => {
   const by = "policy 'p' with binding 'b' denied request: ";
   const failures: [string, string][] = [
     ['Object{spec: Object.spec{replicas: object.spec.none}}', 'no such key: none'],
@@ -157,7 +157,7 @@ test('the failure policy decides about mutations that cannot be applied', async 
   }
 });
 
-test('a policy whose expressions do not compile is refused', async () => {
+test('a policy with expressions that do not compile is rejected', async () => {
   const spec = { matchConstraints: { resourceRules: [RULE] }, reinvocationPolicy: 'Never' };
   for (const [mutation, message] of [
     [apply('{"spec": {}}'), /applyConfiguration.expression: .*must evaluate to Object but got map/],

@@ -46,7 +46,7 @@ const deployment = (replicas: number) => ({
   },
 });
 
-test('a policy with a binding denies writes, as soon as it is stored', async () => {
+test('a bound policy denies writes as soon as it is stored', async () => {
   const wrong = await call('POST', `${GROUP}/validatingadmissionpolicies`, policy('object.spec.', ['deployments']));
   assert.equal(wrong.status, 422, wrong.text);
   const made = await call(
@@ -78,7 +78,7 @@ test('a policy with a binding denies writes, as soon as it is stored', async () 
   );
 });
 
-test('parameters are in the version that the policy names', async () => {
+test('parameters are in the version named by the policy', async () => {
   const metadata = { name: 'limit' };
   const metric = {
     type: 'Resource',

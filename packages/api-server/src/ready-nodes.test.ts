@@ -8,7 +8,7 @@ import type { Node } from '@podwright/kube-api';
 import { NODES } from '@podwright/kube-client';
 import { startApiServer } from './start-api-server.ts';
 
-test('a node loses the taint that it has as a new one when it is ready', async () => {
+test('the taint of a new node is removed once it is ready', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'ready-'));
   const server = await startApiServer({
     ...{ directory: join(directory, 'data'), socketPath: join(directory, 'api.sock'), logger: silentLogger },

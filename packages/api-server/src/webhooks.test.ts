@@ -99,7 +99,7 @@ test('a webhook cannot change the identity of a stored object', async () => {
   assert.equal((await call('GET', `/api/v1/namespaces/kube-system/configmaps/a`)).status, 404);
 });
 
-test('a webhook refuses a request with a status and warnings for the client', async () => {
+test('a webhook denies a request with a status, and warnings for the client', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   webhook.handle = () => ({
     allowed: false,
@@ -114,7 +114,7 @@ test('a webhook refuses a request with a status and warnings for the client', as
   assert.equal((await call('GET', `${MAPS}/a`)).status, 404);
 });
 
-test('the review of a deletion has the stored object', async () => {
+test('the review of a deletion contains the stored object', async () => {
   await create('a', { a: '1' });
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   webhook.handle = () => ({ allowed: false });
@@ -124,7 +124,7 @@ test('the review of a deletion has the stored object', async () => {
   assert.deepEqual(options, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', propagationPolicy: 'Background' });
 });
 
-test('the failure policy decides about a webhook that cannot be called', async () => {
+test('the failure policy applies to a webhook that cannot be called', async () => {
   const closed = { clientConfig: { ...webhook.clientConfig(), url: 'https://127.0.0.1:1/x' } };
   await configure('validating', [webhook.config('v', CONFIG_MAPS, closed)]);
   const failed = await create('a');
@@ -138,7 +138,7 @@ test('the failure policy decides about a webhook that cannot be called', async (
   assert.equal((await create('a')).status, 201);
 });
 
-test('a webhook whose certificate is not signed by its CA bundle is not called', async () => {
+test('a webhook with a certificate not signed by its CA bundle is not called', async () => {
   const other = readFileSync(join(directory, 'data/authority/authority.pem'), { encoding: 'utf8', flag: 'r' }).split(
     '-----BEGIN PRIVATE',
   )[0]!;
@@ -148,7 +148,7 @@ test('a webhook whose certificate is not signed by its CA bundle is not called',
   assert.equal(webhook.requests.length, 0);
 });
 
-test('calls that a webhook does not answer do not hold up others', async () => {
+test('unanswered webhook calls do not hold up others', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS, { timeoutSeconds: 10, failurePolicy: 'Ignore' })]);
   webhook.handle = ({ name }) => (name === 'fast' ? { allowed: true } : undefined);
   const slow = Array.from({ length: 120 }, (_, index) => create(`slow-${index}`));
@@ -159,7 +159,7 @@ test('calls that a webhook does not answer do not hold up others', async () => {
   for (const { status } of await Promise.all(slow)) assert.equal(status, 201);
 });
 
-test('hostile responses end within the timeout of the webhook, and redirects are not followed', async () => {
+test('hostile responses end within the webhook’s timeout, and redirects are not followed', async () => {
   const started = performance.now();
   const hostile: Record<string, TestWebhook['handle']> = {
     silent: () => undefined,
@@ -198,7 +198,7 @@ test('hostile responses end within the timeout of the webhook, and redirects are
   assert.equal((await create('a')).status, 201);
 });
 
-test('a webhook is called again if its response has Retry-After, within its timeout', async () => {
+test('a call is retried within its timeout if the response has Retry-After', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   const busy = (status: number, seconds: number): TestWebhook['handle'] => {
     return (_, response) => void response.writeHead(status, { 'retry-after': String(seconds) }).end('busy');
@@ -220,7 +220,7 @@ test('a webhook is called again if its response has Retry-After, within its time
   assert.equal((await create('a')).status, 201);
 });
 
-test('a connection is used for several reviews, and replaced after the webhook has closed it', async () => {
+test('a connection is reused for several reviews, and replaced after the webhook closes it', async () => {
   await configure('validating', [webhook.config('v', CONFIG_MAPS)]);
   await create('a');
   const { connections } = webhook;
@@ -238,7 +238,7 @@ test('a dry run calls only webhooks without side effects', async () => {
   assert.equal((await call('GET', `${MAPS}/a`)).status, 404);
 });
 
-test('webhooks run in the order of the names of their configurations, and again after a change', async () => {
+test('webhooks run in the order of their configurations’ names, and again after a change', async () => {
   const again = { reinvocationPolicy: 'IfNeeded' };
   await configure('mutating', [webhook.config('late', CONFIG_MAPS)], 'b');
   await configure('mutating', [webhook.config('early', CONFIG_MAPS, again)], 'a');
@@ -253,7 +253,7 @@ test('webhooks run in the order of the names of their configurations, and again 
   );
 });
 
-test('match conditions and selectors decide whether a webhook is called', async () => {
+test('match conditions and selectors determine whether a webhook is called', async () => {
   const conditions = (expression: string) => ({ matchConditions: [{ name: 'c', expression }] });
   const wrong = await call('POST', `${GROUP}/mutatingwebhookconfigurations`, {
     metadata: { name: 'wrong' },
@@ -282,7 +282,7 @@ test('match conditions and selectors decide whether a webhook is called', async 
   );
 });
 
-test('a rule for one version of a resource applies to requests in another one', async () => {
+test('a rule for one version of a resource also matches requests in another version', async () => {
   const rule = { apiGroups: ['autoscaling'], apiVersions: ['v1'], resources: ['horizontalpodautoscalers'] };
   await configure('mutating', [webhook.config('same', rule), webhook.config('exact', rule, { matchPolicy: 'Exact' })]);
   webhook.handle = () => patched({ op: 'replace', path: '/spec/targetCPUUtilizationPercentage', value: 40 });
@@ -299,7 +299,7 @@ test('a rule for one version of a resource applies to requests in another one', 
   assert.equal(webhook.requests.length, 1);
 });
 
-test('the review of a write of a scale has the Scale', async () => {
+test('the review of a write to the scale subresource contains the Scale', async () => {
   const spec = { replicas: 1, selector: { matchLabels: { a: 'b' } } };
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const path = '/apis/apps/v1/namespaces/default/deployments';
@@ -312,7 +312,7 @@ test('the review of a write of a scale has the Scale', async () => {
   assert.deepEqual([kind.kind, object.spec.replicas, oldObject.spec.replicas], ['Scale', 9, 1]);
 });
 
-test('no webhook is called for webhook configurations', async () => {
+test('webhooks are not called for webhook configurations', async () => {
   webhook.handle = () => ({ allowed: false });
   await configure('validating', [webhook.config('v', { resources: ['*'] })]);
   const path = `${GROUP}/validatingwebhookconfigurations/test`;
@@ -356,7 +356,7 @@ test('calls are counted, and recorded in the audit log', async () => {
   assert.equal(JSON.parse(annotations['patch.webhook.admission.k8s.io/round_0_index_0']).patch[0].value, '2');
 });
 
-test('the server starts although a webhook for its own objects cannot be called', async (t) => {
+test('the server starts even if a webhook for its own objects cannot be called', async (t) => {
   const own = { directory: join(directory, 'other'), socketPath: join(directory, 'other.sock'), logger: silentLogger };
   const clientConfig = { ...webhook.clientConfig(), url: 'https://127.0.0.1:1/x' };
   const first = await startApiServer(own);

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { checkRow } from './row-checks.fixture.ts';
 
-test('role bindings have the role and its subjects', () => {
+test('role bindings show the role and its subjects', () => {
   const subjects = [
     { kind: 'User', name: 'u1' },
     { kind: 'Group', name: 'g' },
@@ -15,7 +15,7 @@ test('role bindings have the role and its subjects', () => {
   checkRow('RoleBinding.rbac.authorization.k8s.io', { roleRef: { kind: 'Role', name: 'r' } }, { Users: '' });
 });
 
-test('certificate requests are pending, approved or denied, and then failed or issued', () => {
+test('certificate requests show as pending, approved or denied, then failed or issued', () => {
   const check = (types: string[], certificate: string | undefined, Condition: string) => {
     const conditions = types.map((type) => ({ type, status: 'True' }));
     checkRow(
@@ -32,14 +32,14 @@ test('certificate requests are pending, approved or denied, and then failed or i
   check(['Approved', 'Failed'], 'LS0t', 'Approved,Failed,Issued');
 });
 
-test('certificate requests have a signer, a user and a duration', () => {
+test('certificate requests show a signer, a user and a duration', () => {
   const check = (spec: object, ...[SignerName, Requestor, RequestedDuration]: [string, string, string]) =>
     checkRow('CertificateSigningRequest.certificates.k8s.io', { spec }, { SignerName, Requestor, RequestedDuration });
   check({}, '<none>', '', '<none>');
   check({ signerName: 'e.com/s', username: 'u', expirationSeconds: 3661 }, 'e.com/s', 'u', '61m');
 });
 
-test('trust bundles and certificate requests of pods have their main fields', () => {
+test('trust bundles and pod certificate requests show their main fields', () => {
   checkRow('ClusterTrustBundle.certificates.k8s.io', { spec: { signerName: 's' } }, { SignerName: 's' });
   checkRow('ClusterTrustBundle.certificates.k8s.io', { spec: {} }, { SignerName: '<none>' });
   const spec = {

@@ -5,7 +5,7 @@ import { checkRow, tableWith } from './row-checks.fixture.ts';
 const POLICIES = 'admissionregistration.k8s.io';
 const FLOWS = 'flowcontrol.apiserver.k8s.io';
 
-test('webhook configurations and policies have the number of their rules', () => {
+test('webhook configurations and policies show their number of rules', () => {
   for (const prefix of ['Mutating', 'Validating']) {
     checkRow(`${prefix}WebhookConfiguration.${POLICIES}`, { webhooks: [{}, {}] }, { Webhooks: 2 });
     checkRow(`${prefix}WebhookConfiguration.${POLICIES}`, {}, { Webhooks: 0 });
@@ -20,7 +20,7 @@ test('webhook configurations and policies have the number of their rules', () =>
   );
 });
 
-test('policy bindings have their policy and parameters', () => {
+test('policy bindings show their policy and parameters', () => {
   const check = (paramRef: object | undefined, ParamRef: string) => {
     for (const prefix of ['Mutating', 'Validating']) {
       const key = `${prefix}AdmissionPolicyBinding.${POLICIES}`;
@@ -45,7 +45,7 @@ test('flow schemas are sorted by precedence and name', () => {
   );
 });
 
-test('flow schemas and priority levels have their settings', () => {
+test('flow schemas and priority levels show their settings', () => {
   checkRow(
     `FlowSchema.${FLOWS}`,
     {
@@ -77,7 +77,7 @@ test('flow schemas and priority levels have their settings', () => {
   check({ limited: { nominalConcurrencyShares: 5, limitResponse: { queuing } } }, 5, 1, 0, 10);
 });
 
-test('storage versions have at most three servers', () => {
+test('storage versions show at most three servers', () => {
   const check = (count: number, StorageVersions: string) => {
     const storageVersions = Array.from({ length: count }, (_, index) => ({
       apiServerID: `s${index}`,
@@ -90,7 +90,7 @@ test('storage versions have at most three servers', () => {
   check(5, 's0=v1,s1=v1,s2=v1 + 2 more...');
 });
 
-test('migrations have their resource and state', () => {
+test('migrations show their resource and state', () => {
   const check = (resource: object, conditions: object[], ...[Resource, Status]: [string, string]) =>
     checkRow(
       'StorageVersionMigration.storagemigration.k8s.io',
@@ -103,7 +103,7 @@ test('migrations have their resource and state', () => {
   check({ resource: 'secrets' }, [running!, { type: 'Failed', status: 'False' }], 'secrets', 'Running');
 });
 
-test('API services are available or not, with the reason', () => {
+test('API services show whether they are available, with the reason', () => {
   const check = (spec: object, conditions: object[], ...[Service, Available]: [string, string]) =>
     checkRow('APIService.apiregistration.k8s.io', { spec, status: { conditions } }, { Service, Available });
   check({}, [], 'Local', 'Unknown');
@@ -118,7 +118,7 @@ test('API services are available or not, with the reason', () => {
   check({ service }, [{ type: 'Available', status: 'False' }], 'ns/s', 'False');
 });
 
-test('a Status has its reason and message', () => {
+test('a Status shows its reason and message', () => {
   const status = { status: 'Failure', reason: 'NotFound', message: 'not found' };
   checkRow('Status', status, { Status: 'Failure', Reason: 'NotFound', Message: 'not found' });
 });

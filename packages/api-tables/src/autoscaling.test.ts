@@ -18,7 +18,7 @@ function check(type: string, { target, current, ...more }: { target: object; cur
   };
 }
 
-test('metrics have their current and desired values', () => {
+test('metrics show their current and target values', () => {
   const average = { target: { averageValue: '100m' }, current: { averageValue: '50m' } };
   const value = { target: { value: '100m' }, current: { value: '50m' } };
   const utilization = { target: { averageUtilization: 80 }, current: { averageUtilization: 50, averageValue: '40m' } };
@@ -34,7 +34,7 @@ test('metrics have their current and desired values', () => {
   }
 });
 
-test('odd metrics are shown as upstream shows them', () => {
+test('unusual metrics are shown like upstream', () => {
   checkTargets(undefined, undefined, '<none>');
   checkTargets([{ type: 'Other' }], undefined, '<unknown type>');
   const metrics = [{ type: 'External', external: { target: { value: '1' } } }];
@@ -54,13 +54,13 @@ test('at most two metrics are shown', () => {
   checkTargets([pods('100m'), cpu, pods('400m')], current, '50m/100m, cpu: 50%/80% + 1 more...');
 });
 
-test('an autoscaler has its object and its numbers of pods', () => {
+test('an autoscaler shows its target and pod counts', () => {
   const object = { spec: { scaleTargetRef, maxReplicas: 10 }, status: { currentReplicas: 4 } };
   checkRow(KEY, object, { Reference: 'ReplicationController/rc', MinPods: '<unset>', MaxPods: 10, Replicas: 4 });
   checkRow(KEY, { spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 10 } }, { MinPods: '2', Replicas: 0 });
 });
 
-test('disruption budgets have a number, a percentage or neither', () => {
+test('disruption budgets show a number, a percentage or neither', () => {
   const check = (spec: object, ...[min, max]: [string, string]) =>
     checkRow('PodDisruptionBudget.policy', { spec }, { 'Min Available': min, 'Max Unavailable': max });
   check({ minAvailable: 22 }, '22', 'N/A');

@@ -89,7 +89,7 @@ const marked = ({ name, type, format, priority }: ColumnDefinition): string =>
 
 const columnsOf = (key: string): string => tableWith(key).columnDefinitions!.map(marked).join(', ');
 
-test("the columns of each kind are upstream's", () => {
+test('the columns of each kind match upstream', () => {
   const columns = Object.fromEntries(Object.keys(COLUMNS).map((key) => [key, columnsOf(key)]));
   assert.deepEqual(columns, COLUMNS);
 });
@@ -104,11 +104,11 @@ test('each column has a short description', () => {
   );
 });
 
-test('the tables are loaded on request', async () => {
+test('the tables are loaded on demand', async () => {
   assert.equal((await loadTables()).tableOf, tableOf);
 });
 
-test('other kinds have a name and the time of creation', () => {
+test('other kinds show a name and creation time', () => {
   const object = { metadata: { name: 'n', creationTimestamp: '2025-12-31T12:00:00Z' } };
   for (const key of [
     'LimitRange',
@@ -122,7 +122,7 @@ test('other kinds have a name and the time of creation', () => {
   assert.equal(columnsOf('constructor'), 'Name@, Created At%');
 });
 
-test('rows include nothing, the metadata or the whole object', () => {
+test('rows include no object, its metadata or the whole object', () => {
   const metadata = { name: 'n', uid: 'u', managedFields: [] };
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } };
   const check = (includeObject: 'None' | 'Metadata' | 'Object', expected: object | null) => {
@@ -135,7 +135,7 @@ test('rows include nothing, the metadata or the whole object', () => {
   check('Object', object);
 });
 
-test("a table has the list's metadata, and no columns if the client has them", () => {
+test('a table has the list’s metadata, and no columns if the client already has them', () => {
   const options = { includeObject: 'None', resourceVersion: '5', nowMs: NOW_MS } as const;
   const kind = { group: '', kind: 'Namespace' };
   const plain = tableOf(kind, [], options);

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { checkRow } from './row-checks.fixture.ts';
 
-test('config maps and secrets have the number of their keys', () => {
+test('config maps and secrets show their number of keys', () => {
   checkRow('ConfigMap', { data: { a: '1' }, binaryData: { b: 'Mg==', c: 'Mg==' } }, { Data: 3 });
   checkRow('ConfigMap', {}, { Data: 0 });
   checkRow(
@@ -12,12 +12,12 @@ test('config maps and secrets have the number of their keys', () => {
   checkRow('Secret', {}, { Type: '', Data: 0 });
 });
 
-test('namespaces have their phase', () => {
+test('namespaces show their phase', () => {
   checkRow('Namespace', { status: { phase: 'Active' } }, { Status: 'Active' });
   checkRow('Namespace', {}, { Status: '' });
 });
 
-test('quotas have used and allowed amounts, with limits apart', () => {
+test('quotas show used and allowed amounts, with limits in a separate column', () => {
   const hard = {
     pods: '10',
     cpu: '100',
@@ -39,14 +39,14 @@ test('quotas have used and allowed amounts, with limits apart', () => {
   checkRow('ResourceQuota', {}, { Request: '', Limit: '' });
 });
 
-test('priority classes have their fields', () => {
+test('priority classes show their fields', () => {
   const object = { value: 1_000_000_000, globalDefault: true, preemptionPolicy: 'Never' };
   const key = 'PriorityClass.scheduling.k8s.io';
   checkRow(key, object, { Value: 1_000_000_000, 'Global-Default': true, PreemptionPolicy: 'Never' });
   checkRow(key, {}, { Value: 0, 'Global-Default': false, PreemptionPolicy: '' });
 });
 
-test('pod groups have their policy, workload and state', () => {
+test('pod groups show their policy, workload and state', () => {
   const check = (spec: object, conditions: object[], ...[Policy, Workload, Status]: [string, string, string]) =>
     checkRow('PodGroup.scheduling.k8s.io', { spec, status: { conditions } }, { Policy, Workload, Status });
   const scheduled = (status: string) => ({ type: 'PodGroupScheduled', status });

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { ago, checkRow } from './row-checks.fixture.ts';
 
-test('claims are pending, allocated, reserved or deleted', () => {
+test('claims show as pending, allocated, reserved or deleted', () => {
   const check = (status: object, deleted: boolean, State: string) =>
     checkRow(
       'ResourceClaim.resource.k8s.io',
@@ -16,7 +16,7 @@ test('claims are pending, allocated, reserved or deleted', () => {
   check({ reservedFor: [{}] }, false, 'pending');
 });
 
-test('slices and taint rules have their main fields', () => {
+test('slices and taint rules show their main fields', () => {
   const spec = { nodeName: 'n', driver: 'd', pool: { name: 'p' } };
   checkRow('ResourceSlice.resource.k8s.io', { spec }, { Node: 'n', Driver: 'd', Pool: 'p' });
   checkRow('ResourceSlice.resource.k8s.io', { spec: { ...spec, nodeName: undefined } }, { Node: '' });
@@ -29,7 +29,7 @@ test('slices and taint rules have their main fields', () => {
   checkRow('DeviceTaintRule.resource.k8s.io', { spec: { taint: {} } }, { TimeAdded: '' });
 });
 
-test('requests for the state of pools sum up the devices', () => {
+test('pool status requests show device totals', () => {
   const check = (status: object | undefined, devices: string[], rest: [number, string, string]) => {
     const [Total, Available, Allocated, Unavailable, Errors] = devices as [string, string, string, string, string];
     const [Pools, Status, Completed] = rest;

@@ -3,7 +3,7 @@ import { ago, checkRow, DAY } from './row-checks.fixture.ts';
 
 const [TWO_DAYS, THREE_DAYS] = [ago(2 * DAY), ago(3 * DAY)];
 
-test('an event has its times and count, whichever fields it has', () => {
+test('an event shows its times and count, whichever fields are set', () => {
   const check = (event: object, ...[last, first, Count]: [string, string, number]) =>
     checkRow('Event', event, { 'Last Seen': last, 'First Seen': first, Count });
   check({ firstTimestamp: THREE_DAYS, lastTimestamp: TWO_DAYS, count: 6 }, '2d', '3d', 6);
@@ -15,7 +15,7 @@ test('an event has its times and count, whichever fields it has', () => {
   check({}, '<unknown>', '<unknown>', 1);
 });
 
-test('an event has its object, source and message', () => {
+test('an event shows its object, source and message', () => {
   const involvedObject = { kind: 'Deployment', name: 'Some Name', fieldPath: 'spec.containers{foo}' };
   checkRow(
     'Event',
@@ -39,7 +39,7 @@ test('an event has its object, source and message', () => {
   checkSource({ source: { component: 'a', host: 'b' }, reportingComponent: 'c', reportingInstance: 'd' }, 'a, b');
 });
 
-test('events of events.k8s.io have the same columns', () => {
+test('events of events.k8s.io show the same columns', () => {
   checkRow(
     'Event.events.k8s.io',
     {

@@ -3,7 +3,7 @@ import { ago, checkRow, DAY } from './row-checks.fixture.ts';
 
 const condition = (type: string, status = 'True') => ({ type, status });
 
-test("a job's status is that of its most significant condition", () => {
+test('a job’s status is its most significant condition', () => {
   const check = (conditions: string[], Status: string, deleted = false) =>
     checkRow(
       'Job.batch',
@@ -25,7 +25,7 @@ test("a job's status is that of its most significant condition", () => {
   checkRow('Job.batch', { spec: {}, status: { conditions: [condition('Complete', 'False')] } }, { Status: 'Running' });
 });
 
-test('completions are the pods that succeeded of those that should', () => {
+test('completions are succeeded pods out of desired pods', () => {
   const check = (spec: object, succeeded: number | undefined, Completions: string) =>
     checkRow('Job.batch', { spec, status: { succeeded } }, { Completions });
   check({ completions: 2 }, 1, '1/2');
@@ -42,14 +42,14 @@ test("a job's duration ends with its completion", () => {
   check({ startTime: ago(20 * 60) }, '20m');
 });
 
-test('wide rows of jobs have the containers and the selector', () => {
+test('wide rows of jobs show the containers and the selector', () => {
   const containers = ['a', 'b'].map((name) => ({ name, image: `image-${name}` }));
   const spec = { template: { spec: { containers } }, selector: { matchLabels: { job: 'x' } } };
   checkRow('Job.batch', { spec }, { Containers: 'a,b', Images: 'image-a,image-b', Selector: 'job=x' });
   checkRow('Job.batch', { spec: {} }, { Containers: '', Images: '', Selector: '<none>' });
 });
 
-test('cron jobs have their schedule and the last start', () => {
+test('cron jobs show their schedule and last start', () => {
   const containers = [{ name: 'a', image: 'i' }];
   const jobTemplate = { spec: { template: { spec: { containers } }, selector: { matchLabels: { a: 'b' } } } };
   checkRow(

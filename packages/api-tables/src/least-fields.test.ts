@@ -86,7 +86,7 @@ const CELLS: Record<string, Cell[]> = {
   'StorageVersionMigration.storagemigration.k8s.io': ['x', '', 'Unknown'],
 };
 
-test("cells of absent fields are upstream's", () => {
+test('cells for unset fields match upstream', () => {
   const cells = Object.fromEntries(Object.keys(CELLS).map((key) => [key, tableWith(key, LEAST).rows[0]!.cells]));
   assert.deepEqual(cells, CELLS);
 });

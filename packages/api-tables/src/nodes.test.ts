@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { checkRow } from './row-checks.fixture.ts';
 
-test("a node's status is its Ready condition, and whether it is open for pods", () => {
+test('a node’s status is its Ready condition, and whether it is schedulable', () => {
   const check = (conditions: [string, string][], unschedulable: boolean, Status: string) =>
     checkRow(
       'Node',
@@ -45,7 +45,7 @@ test("a node's roles come from its labels", () => {
   check({ 'node-role.kubernetes.io/node': 'x', 'kubernetes.io/role': 'node' }, 'node');
 });
 
-test('wide rows of nodes have addresses and versions', () => {
+test('wide rows of nodes show addresses and versions', () => {
   const check = (nodeInfo: object, ...[os, kernel, runtime]: [string, string, string]) =>
     checkRow(
       'Node',
@@ -90,7 +90,7 @@ test('wide rows of nodes have addresses and versions', () => {
   );
 });
 
-test('components are healthy, unhealthy or unknown', () => {
+test('component statuses are healthy, unhealthy or unknown', () => {
   const check = (conditions: object[], ...[Status, Message, error]: [string, string, string]) =>
     checkRow('ComponentStatus', { conditions }, { Status, Message, Error: error });
   check([], 'Unknown', '', '');
@@ -98,7 +98,7 @@ test('components are healthy, unhealthy or unknown', () => {
   check([{ type: 'Healthy', status: 'False', error: 'err' }], 'Unhealthy', '', 'err');
 });
 
-test('runtime classes and leases have their main field', () => {
+test('runtime classes and leases show their main field', () => {
   checkRow('RuntimeClass.node.k8s.io', { handler: 'runc' }, { Handler: 'runc' });
   checkRow('Lease.coordination.k8s.io', { spec: { holderIdentity: 'h' } }, { Holder: 'h' });
   checkRow('Lease.coordination.k8s.io', { spec: {} }, { Holder: '' });

@@ -41,7 +41,7 @@ function podOf({ init, main = [], initSpecs, count = main.length, deleted, ...st
 const check = (parts: Parts, ...[Ready, Status, Restarts]: [string, string, string]) =>
   checkRow('Pod', podOf(parts), { Ready, Status, Restarts, Age: '<unknown>' });
 
-test('the phase is the status of a pod whose containers have no reason', () => {
+test('the status of a pod is its phase if no container has a reason', () => {
   for (const phase of ['Running', 'Pending', 'Unknown', 'Succeeded', 'Failed', 'podPhase']) {
     check({ phase, main: [up(3), of({}, { restarts: 3 })] }, '1/2', phase, '6');
   }
@@ -60,14 +60,14 @@ test('the reason of the first container that has one replaces the phase', () => 
   check({ main: [ended(137)], phase: 'Failed', reason: 'Evicted' }, '0/1', 'ExitCode:137', '0');
 });
 
-test('a pod of which a container has completed still runs if another one is ready', () => {
+test('a pod with a completed container is still running if another container is ready', () => {
   const main = [ended(0, 'Completed', { ready: true, restarts: 3 }), up(3)];
   check({ main }, '1/2', 'NotReady', '6');
   check({ main, conditions: [{ type: 'Ready', status: 'True' }] }, '1/2', 'Running', '6');
   check({ main: [ended(0, 'Completed')], phase: 'Succeeded' }, '0/1', 'Completed', '0');
 });
 
-test('a pod that is being deleted terminates until it has ended, and is unknown if its node is lost', () => {
+test('a pod being deleted is terminating until it has ended, and unknown if its node is lost', () => {
   check({ main: [ended(0, 'Completed')], phase: 'Succeeded', deleted: true }, '0/1', 'Completed', '0');
   check({ main: [down()], deleted: true }, '0/1', 'Terminating', '0');
   check({ count: 1, phase: 'Pending', deleted: true }, '0/1', 'Terminating', '0');
@@ -75,18 +75,18 @@ test('a pod that is being deleted terminates until it has ended, and is unknown 
   check({ main: [up()], reason: 'NodeLost' }, '1/1', 'NodeLost', '0');
 });
 
-test('a pod with scheduling gates is gated', () => {
+test('a pod with scheduling gates shows SchedulingGated', () => {
   const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }];
   check({ count: 2, phase: 'Pending', conditions }, '0/2', 'SchedulingGated', '0');
 });
 
-test('restarts have the time of the last one', () => {
+test('restarts show the time of the last one', () => {
   check({ main: [up(3, 5 * DAY)] }, '1/1', 'Running', '3 (5d ago)');
   check({ main: [up(), up(3, 10 * DAY)] }, '2/2', 'Running', '3 (10d ago)');
   check({ main: [up(6, 5 * DAY), up(3, 20 * DAY)] }, '2/2', 'Running', '9 (5d ago)');
 });
 
-test('during initialization the status and restarts are those of the init containers', () => {
+test('during initialization, the status and restarts are those of the init containers', () => {
   const main = [waits()];
   const initialized = (restarts: number) => ended(0, undefined, { restarts, secondsAgo: 120 });
   check({ init: [down(3, 10)], main }, '0/1', 'Init:0/1', '3 (10s ago)');
@@ -99,7 +99,7 @@ test('during initialization the status and restarts are those of the init contai
   check({ init: [ended(2)], main }, '0/1', 'Init:ExitCode:2', '0');
 });
 
-test('sidecars count as containers once they have started', () => {
+test('sidecars count as containers once started', () => {
   const initSpecs = ['a', 'b'].map((name) => ({ name, restartPolicy: 'Always' }));
   const a = (started: boolean, state = RUNS as object) =>
     of(state, { name: 'a', started, restarts: 3, secondsAgo: 10 });
@@ -117,13 +117,13 @@ test('sidecars count as containers once they have started', () => {
   checkSidecars([{ ...a(true), ready: true }, b(true)], { main: [up()] }, '2/3', 'Running', '3 (10s ago)');
 });
 
-test('statuses of containers that the pod does not have are counted as init containers', () => {
+test('statuses of containers not in the pod count as init containers', () => {
   const initSpecs = [{ name: 'init' }, { name: 'sidecar', restartPolicy: 'Always' }];
   const init = ['invalid', 'init', 'sidecar'].map((name) => ({ name }));
   check({ init, initSpecs, count: 1, main: [{ name: 'invalid' }, { name: 'main' }] }, '0/2', 'Init:0/2', '0');
 });
 
-test('wide rows have the address, nodes and readiness gates', () => {
+test('wide rows show the address, nodes and readiness gates', () => {
   const check = (spec: object, status: object, ...[IP, Node, nominated, gates]: [string, string, string, string]) =>
     checkRow(
       'Pod',
@@ -142,13 +142,13 @@ test('wide rows have the address, nodes and readiness gates', () => {
   check({}, { podIP: '1.1.1.2' }, '1.1.1.2', '<none>', '<none>', '<none>');
 });
 
-test('rows of pods that have ended say so', () => {
+test('rows of terminated pods say so', () => {
   const reasonOf = (phase: string) =>
     tableWith('Pod', podOf({ phase })).rows[0]!.conditions?.map(({ reason }) => reason);
   assert.deepEqual(['Running', 'Succeeded', 'Failed'].map(reasonOf), [undefined, ['Succeeded'], ['Failed']]);
 });
 
-test('pod templates have containers, images and labels', () => {
+test('pod templates show containers, images and labels', () => {
   const containers = ['a', 'b'].map((name) => ({ name, image: `${name}:1` }));
   const template = { metadata: { labels: { z: '1', b: '2' } }, spec: { containers } };
   checkRow('PodTemplate', { template }, { Containers: 'a,b', Images: 'a:1,b:1', 'Pod Labels': 'b=2,z=1' });

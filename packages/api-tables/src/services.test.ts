@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { checkRow } from './row-checks.fixture.ts';
 
-test('the addresses of a service depend on its type', () => {
+test('a service’s addresses depend on its type', () => {
   const check = (spec: object, ...[cluster, external]: [string, string]) =>
     checkRow('Service', { spec }, { 'Cluster-IP': cluster, 'External-IP': external });
   const externalIPs = ['9.9.9.9', '8.8.8.8'];
@@ -16,7 +16,7 @@ test('the addresses of a service depend on its type', () => {
   check({ clusterIPs }, '1.3.4.5', '<unknown>');
 });
 
-test("a load balancer's addresses are sorted, not cut, and before the external addresses", () => {
+test('a load balancer’s addresses are sorted, not truncated, and before the external addresses', () => {
   const check = (ingress: object[], externalIPs: string[] | undefined, expected: string) =>
     checkRow(
       'Service',
@@ -30,7 +30,7 @@ test("a load balancer's addresses are sorted, not cut, and before the external a
   check([], ['3.4.5.6', '1.1.1.1'], '3.4.5.6,1.1.1.1');
 });
 
-test("a service's ports have protocols, and the ports of nodes", () => {
+test('a service’s ports show protocols and node ports', () => {
   const check = (ports: object[] | undefined, expected: string) =>
     checkRow('Service', { spec: { type: 'ClusterIP', ports } }, { 'Port(s)': expected });
   check(undefined, '<none>');
@@ -51,7 +51,7 @@ test("a service's ports have protocols, and the ports of nodes", () => {
   checkRow('Service', { spec: { type: 'NodePort' } }, { Type: 'NodePort', Selector: '<none>' });
 });
 
-test('endpoints are at most three addresses with their ports', () => {
+test('endpoints show at most three addresses with their ports', () => {
   const check = (subsets: object[] | undefined, expected: string) =>
     checkRow('Endpoints', { subsets }, { Endpoints: expected });
   const of = (...ips: string[]) => ips.map((ip) => ({ ip }));
@@ -65,7 +65,7 @@ test('endpoints are at most three addresses with their ports', () => {
   check([{ notReadyAddresses: of('a'), ports: [http] }], '');
 });
 
-test('endpoint slices have at most three ports and addresses', () => {
+test('endpoint slices show at most three ports and addresses', () => {
   const check = (ports: object[], addresses: string[][], ...[Ports, Endpoints]: [string, string]) =>
     checkRow(
       'EndpointSlice.discovery.k8s.io',
@@ -87,7 +87,7 @@ test('endpoint slices have at most three ports and addresses', () => {
   );
 });
 
-test('an ingress has at most three hosts, and port 443 with TLS', () => {
+test('an ingress shows at most three hosts, and port 443 if it has TLS', () => {
   const check = (hosts: (string | undefined)[], expected: string) =>
     checkRow('Ingress.networking.k8s.io', { spec: { rules: hosts.map((host) => ({ host })) } }, { Hosts: expected });
   check([], '*');
@@ -108,7 +108,7 @@ test('an ingress has at most three hosts, and port 443 with TLS', () => {
   );
 });
 
-test('ingress classes, policies, ranges and addresses refer to other objects', () => {
+test('ingress classes, policies, ranges and addresses show references to other objects', () => {
   const check = (annotations: object, parameters: object | undefined, ...[Name, Parameters]: [string, string]) =>
     checkRow(
       'IngressClass.networking.k8s.io',

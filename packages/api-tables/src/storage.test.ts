@@ -3,7 +3,7 @@ import { ago, checkRow } from './row-checks.fixture.ts';
 
 const BETA_CLASS = { 'volume.beta.kubernetes.io/storage-class': 'old' };
 
-test('a claim has the size and modes of its volume once it is bound', () => {
+test('a claim shows its volume’s size and access modes once bound', () => {
   const check = (
     spec: object,
     status: object,
@@ -26,7 +26,7 @@ test('a claim has the size and modes of its volume once it is bound', () => {
   check(bound, { phase: 'Bound', accessModes: modes, capacity }, 'Bound', 'v', '4Gi', 'RWO,ROX,RWX,RWOP');
 });
 
-test('claims and volumes have classes and a mode', () => {
+test('claims and volumes show their class and volume mode', () => {
   const check = (spec: object, ...[StorageClass, attributes, VolumeMode]: [string, string, string]) => {
     const expected = { StorageClass, VolumeAttributesClass: attributes, VolumeMode };
     checkRow('PersistentVolumeClaim', { spec }, expected);
@@ -39,13 +39,13 @@ test('claims and volumes have classes and a mode', () => {
   checkRow('PersistentVolume', object, { StorageClass: 'old' });
 });
 
-test('claims and volumes that are being deleted are terminating', () => {
+test('claims and volumes being deleted show as terminating', () => {
   const object = { metadata: { deletionTimestamp: ago(1) }, spec: {}, status: { phase: 'Bound' } };
   checkRow('PersistentVolumeClaim', object, { Status: 'Terminating' });
   checkRow('PersistentVolume', object, { Status: 'Terminating' });
 });
 
-test('volumes have their size, claim and reason', () => {
+test('volumes show their size, claim and reason', () => {
   const claimRef = { namespace: 'default', name: 'test' };
   checkRow(
     'PersistentVolume',
@@ -70,7 +70,7 @@ test('volumes have their size, claim and reason', () => {
   );
 });
 
-test('storage classes show the defaults of absent fields', () => {
+test('storage classes show the defaults of unset fields', () => {
   const key = 'StorageClass.storage.k8s.io';
   checkRow(
     key,
@@ -96,7 +96,7 @@ test('storage classes show the defaults of absent fields', () => {
   checkRow(key, { metadata: { name: 's', annotations } }, { Name: 's' });
 });
 
-test('attachments, attributes classes and CSI objects have their main fields', () => {
+test('attachments, attributes classes and CSI objects show their main fields', () => {
   const spec = { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } };
   const key = 'VolumeAttachment.storage.k8s.io';
   checkRow(key, { spec, status: { attached: true } }, { Attacher: 'a', PV: 'v', Node: 'n', Attached: true });

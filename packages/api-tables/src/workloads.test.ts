@@ -8,7 +8,7 @@ const template = { spec: { containers, nodeSelector: { disk: 'ssd' } } };
 const selector = { matchLabels: { foo: 'bar' } };
 const WIDE = { Containers: 'a,b', Images: 'image-a,image-b' };
 
-test('replica sets and controllers have the pods that should be, are and are ready', () => {
+test('replica sets and controllers show desired, current and ready pods', () => {
   const status = { replicas: 10, readyReplicas: 2 };
   const expected = { Desired: 5, Current: 10, Ready: 2, ...WIDE, Selector: 'foo=bar' };
   checkRow('ReplicaSet.apps', { spec: { replicas: 5, template, selector }, status }, expected);
@@ -18,7 +18,7 @@ test('replica sets and controllers have the pods that should be, are and are rea
   checkRow('ReplicaSet.apps', { spec: {} }, none);
 });
 
-test('deployments and stateful sets have the ready pods of all that should be', () => {
+test('deployments and stateful sets show ready out of desired pods', () => {
   const status = { readyReplicas: 1, updatedReplicas: 2, availableReplicas: 3 };
   const object = { spec: { replicas: 5, template, selector }, status };
   checkRow('Deployment.apps', object, { Ready: '1/5', 'Up-to-date': 2, Available: 3, ...WIDE, Selector: 'foo=bar' });
@@ -26,7 +26,7 @@ test('deployments and stateful sets have the ready pods of all that should be', 
   checkRow('StatefulSet.apps', object, { Ready: '1/5', ...WIDE });
 });
 
-test('daemon sets count nodes', () => {
+test('daemon sets show node counts', () => {
   const status = {
     ...{ desiredNumberScheduled: 5, currentNumberScheduled: 4, numberReady: 3 },
     ...{ updatedNumberScheduled: 2, numberAvailable: 1 },
@@ -48,7 +48,7 @@ test('daemon sets count nodes', () => {
   checkRow('DaemonSet.apps', { spec: {} }, { Desired: 0, 'Node Selector': '<none>' });
 });
 
-test('controller revisions have their controller', () => {
+test('controller revisions show their controller', () => {
   const check = (owner: object, Controller: string) =>
     checkRow(
       'ControllerRevision.apps',
@@ -64,7 +64,7 @@ test('controller revisions have their controller', () => {
   checkRow('ControllerRevision.apps', {}, { Controller: '<none>', Revision: 0 });
 });
 
-test('scales have the pods that should be and are', () => {
+test('scales show desired and current pods', () => {
   checkRow('Scale.autoscaling', { spec: { replicas: 2 }, status: { replicas: 1 } }, { Desired: 2, Available: 1 });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { background, ignoreFailure } from './background.ts';
 
-test('the failure of work in the background is logged, and its success is not', async () => {
+test('failures of background work are logged, successes are not', async () => {
   const logged: unknown[] = [];
   const logger = { error: (fields: object, message: string) => logged.push([fields, message]) };
   background(logger, 'the work failed', Promise.reject(new Error('no disk')));

@@ -9,7 +9,7 @@ function gather(maxBytes: number, ...chunks: string[]): { text: string; isCut: b
   return { text: gathered.bytes().toString(), isCut: gathered.isCut };
 }
 
-test('chunks are stored in order up to the bound, and isCut reports whether any bytes were dropped', () => {
+test('chunks are stored in order up to the limit, and isCut reports whether any bytes were dropped', () => {
   assert.deepEqual(gather(10), { text: '', isCut: false });
   assert.deepEqual(gather(10, 'ab', '', 'cde'), { text: 'abcde', isCut: false });
   assert.deepEqual(gather(5, 'ab', 'cde'), { text: 'abcde', isCut: false });
@@ -18,12 +18,12 @@ test('chunks are stored in order up to the bound, and isCut reports whether any 
   assert.deepEqual(gather(0, 'a'), { text: '', isCut: true });
 });
 
-test('many chunks are concatenated correctly across growths of the buffer', () => {
+test('many chunks are concatenated correctly as the buffer grows', () => {
   const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
   assert.deepEqual(gather(1 << 20, ...words), { text: words.join(''), isCut: false });
 });
 
-test('the initial buffer has the requested size, so that bytes that fit are copied once', () => {
+test('the initial buffer has the requested size, so bytes that fit are copied only once', () => {
   const gathered = new BoundedBytes(1 << 20, undefined, 50_000);
   gathered.add(Buffer.alloc(20_000));
   const before = gathered.bytes().buffer;
@@ -32,7 +32,7 @@ test('the initial buffer has the requested size, so that bytes that fit are copi
   assert.equal(before.byteLength, 50_000);
 });
 
-test('the caller may reuse a chunk once it was added', () => {
+test('the caller may reuse a chunk after adding it', () => {
   const gathered = new BoundedBytes(100);
   const chunk = Buffer.from('first');
   gathered.add(chunk);

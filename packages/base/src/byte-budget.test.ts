@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { BoundedBytes } from './bounded-bytes.ts';
 import { ByteBudget } from './byte-budget.ts';
 
-test('shares take no more than the budget together, and return everything once', () => {
+test('shares together never exceed the budget, and return everything once', () => {
   const budget = new ByteBudget(10);
   const [first, second] = [budget.open(), budget.open()];
   assert.ok(first.reserve(6));
@@ -16,7 +16,7 @@ test('shares take no more than the budget together, and return everything once',
   assert.equal(budget.freeBytes, 10);
 });
 
-test('a buffer grows by less than double if no more is free, and drops all bytes from the first that do not fit', () => {
+test('a buffer at the budget grows by less than double, and drops everything from the first bytes that do not fit', () => {
   const budget = new ByteBudget(1000);
   const share = budget.open();
   const gathered = new BoundedBytes(1 << 20, share);

@@ -28,7 +28,7 @@ function numbered(t: TestContext) {
   return { reading, pass, fails, taken: () => count };
 }
 
-test('concurrent callers and callers who accept the cached reading share one', async (t) => {
+test('concurrent callers, and callers that accept the cached reading, share one', async (t) => {
   const { reading, pass } = numbered(t);
   assert.deepEqual(await Promise.all([reading.get(always), reading.get(always)]), [1, 1]);
   await pass(REFRESH_MS - 1);
@@ -57,7 +57,7 @@ test('a reading is refreshed in the background only while there are callers', as
   assert.equal(await reading.get(always), last + 1, 'an expired reading is not returned');
 });
 
-test('after a failed refresh the next caller gets a new reading or its error, not an old value', async (t) => {
+test('after a failed refresh, the next caller gets a new reading or its error, not a stale value', async (t) => {
   const { reading, pass, fails } = numbered(t);
   await reading.get(always);
   fails.next = true;

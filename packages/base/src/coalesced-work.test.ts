@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CoalescedWork } from './coalesced-work.ts';
 
-test('calls during a run share the next run, which sees the state at its own start', async () => {
+test('calls during a run share the next run, which sees the state as of its own start', async () => {
   const seen: number[] = [];
   const runs: { end: () => void; fail: (error: Error) => void }[] = [];
   let state = 0;

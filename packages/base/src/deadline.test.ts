@@ -50,7 +50,7 @@ test('a timeout of 30 days fires after 30 days', ({ mock }) => {
   assert.equal(deadline.aborted, true);
 });
 
-test('a deadline that has passed fires at once, without a warning of Node.js', async () => {
+test('a deadline in the past fires at once, without a Node.js warning', async () => {
   const warnings: Error[] = [];
   const collect = (warning: Error) => warnings.push(warning);
   process.on('warning', collect);
@@ -60,10 +60,10 @@ test('a deadline that has passed fires at once, without a warning of Node.js', a
   assert.deepEqual(warnings, []);
 });
 
-test('a timeout that is not a number is an internal error', () =>
+test('a NaN timeout is an internal error', () =>
   assert.throws(() => withTimeout(undefined, Number.NaN, 'wait'), { code: 'internal' }));
 
-test('a refreshed timer of 30 days starts its whole delay again', ({ mock }) => {
+test('refreshing a 30-day timer restarts its full delay', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const fired = mock.fn();
   using timer = new Timer(fired, 30 * DAY_MS);
@@ -75,7 +75,7 @@ test('a refreshed timer of 30 days starts its whole delay again', ({ mock }) => 
   assert.equal(fired.mock.callCount(), 1);
 });
 
-test('a refreshed timer that has fired fires again', { timeout: 5000 }, async () => {
+test('a timer refreshed after firing fires again', { timeout: 5000 }, async () => {
   const events = new EventEmitter();
   using timer = new Timer(() => events.emit('fired'), 1);
   await once(events, 'fired');
@@ -99,7 +99,7 @@ function tick({ timers }: MockTracker, durationMs: number): void {
   for (let leftMs = durationMs; leftMs > 0; leftMs -= MAX_TIMEOUT_MS) timers.tick(Math.min(leftMs, MAX_TIMEOUT_MS));
 }
 
-test('a pause ends after its time, or when the signal aborts', async ({ mock }) => {
+test('a pause ends after its duration, or when the signal aborts', async ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const stop = new AbortController();
   const ended: string[] = [];

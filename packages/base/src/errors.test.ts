@@ -22,7 +22,7 @@ for (const [what, thrown, code] of table) {
   test(`the class of ${what} is ${code}`, () => assert.equal(errorCode(thrown), code));
 }
 
-test('a system error is put into words, and its object is named only once', () => {
+test('a system error is described in words, naming its object only once', () => {
   const thrownBy = (work: () => unknown): unknown => {
     try {
       return work();

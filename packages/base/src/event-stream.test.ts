@@ -11,7 +11,7 @@ async function collect(subscription: Subscription<number>, count = Number.POSITI
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('every subscriber receives every value from its subscription on, in order', async () => {
+test('every subscriber receives every value since its subscription, in order', async () => {
   const broadcast = new Broadcast<number>();
   const signal = new AbortController().signal;
   const early = [1, 2, 3].map(() => collect(broadcast.subscribe(signal), 4));
@@ -24,7 +24,7 @@ test('every subscriber receives every value from its subscription on, in order',
   assert.deepEqual(await late, [2, 3]);
 });
 
-test('a subscriber that does not read gets the queued values and an error, and other subscribers are not affected', async () => {
+test('a slow subscriber gets the queued values and an error, without affecting others', async () => {
   const broadcast = new Broadcast<number>();
   const signal = new AbortController().signal;
   const slow = broadcast.subscribe(signal, 10);
@@ -40,7 +40,7 @@ test('a subscriber that does not read gets the queued values and an error, and o
   assert.deepEqual(received, numbers(10), 'no more than the bound was queued');
 });
 
-test('after an overflow, follow calls onOverflow with a new subscription in place, and loses no later values', async () => {
+test('after an overflow, follow calls onOverflow with a new subscription already active, and loses no later values', async () => {
   const broadcast = new Broadcast<number>();
   const controller = new AbortController();
   const received: (number | string)[] = [];
@@ -66,7 +66,7 @@ test('after an overflow, follow calls onOverflow with a new subscription in plac
   assert.deepEqual(received, [0, 0, 1, 2, 'overflow', 9]);
 });
 
-test('follow ends when its subscription ends for another reason than its signal', async () => {
+test('follow ends if its subscription ends for a reason other than its signal', async () => {
   const broadcast = new Broadcast<number>();
   const values = broadcast.subscribe(new AbortController().signal);
   const giveUp = new AbortController();
@@ -84,7 +84,7 @@ test('follow ends when its subscription ends for another reason than its signal'
   assert.deepEqual([received, iterations], [[1], 1]);
 });
 
-test('an error of onValue ends follow, even if the queue has overflowed meanwhile', async () => {
+test('an error in onValue ends follow, even if the queue has overflowed by then', async () => {
   const broadcast = new Broadcast<number>();
   const controller = new AbortController();
   let overflows = 0;
@@ -107,14 +107,14 @@ test('an error of onValue ends follow, even if the queue has overflowed meanwhil
   assert.equal(overflows, 0);
 });
 
-test('a subscription that ends removes its listener from the signal', () => {
+test('an ended subscription removes its listener from the signal', () => {
   const broadcast = new Broadcast<number>();
   const { signal } = new AbortController();
   for (let count = 0; count < 100; count++) broadcast.subscribe(signal).end();
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-test('a subscription ends when its signal aborts, or at once if it has aborted already', async () => {
+test('a subscription ends when its signal aborts, or at once if already aborted', async () => {
   const broadcast = new Broadcast<number>();
   const controller = new AbortController();
   const received = collect(broadcast.subscribe(controller.signal));

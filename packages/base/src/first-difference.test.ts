@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstDifference } from './first-difference.ts';
 
-test('firstDifference returns the path of the first difference of two values', () => {
+test('returns the path of the first difference between two values', () => {
   const check = (one: unknown, other: unknown, path: string | undefined) =>
     assert.equal(firstDifference(one, other), path, JSON.stringify([one, other]));
   check({ a: 1, b: [{ c: 2 }] }, { b: [{ c: 2 }], a: 1 }, undefined);

@@ -25,7 +25,7 @@ function hangingService(): { resolve: () => Promise<LookupAddress[]>; answer: ()
   };
 }
 
-test('localhost and the names in /etc/hosts are resolved while the name servers do not respond', async () => {
+test('localhost and names in /etc/hosts resolve even if the name servers do not respond', async () => {
   writeFileSync(hosts, '# comment\n192.0.2.1 Registry.example alias # more\n2001:db8::1 alias\n');
   const service = hangingService();
   const lookups = new HostLookup({ hosts, resolve: service.resolve });
@@ -43,7 +43,7 @@ test('localhost and the names in /etc/hosts are resolved while the name servers 
   assert.deepEqual(await slow, [{ address: '192.0.2.7', family: 4 }]);
 });
 
-test('one name at a time is looked up, and a lookup that waits too long fails', async () => {
+test('names are looked up one at a time, and a lookup that waits too long fails', async () => {
   const service = hangingService();
   const lookups = new HostLookup({ hosts: join(directory, 'none'), resolve: service.resolve, queueTimeoutMs: 20 });
   const first = lookups.addresses('a.example');
@@ -58,7 +58,7 @@ test('one name at a time is looked up, and a lookup that waits too long fails', 
   assert.equal(service.calls(), 2);
 });
 
-test('lookups of the same name at the same time are one lookup', async () => {
+test('concurrent lookups of the same name are shared', async () => {
   const service = hangingService();
   const lookups = new HostLookup({ hosts: '/nonexistent', resolve: service.resolve, queueTimeoutMs: 50 });
   const found = [1, 2, 3].map(() => lookups.addresses('slow.example'));
@@ -73,7 +73,7 @@ test('lookups of the same name at the same time are one lookup', async () => {
   assert.equal(service.calls(), 2);
 });
 
-test('the callback receives one address, or all of them, or the error', async () => {
+test('the callback receives one address, all of them, or the error', async () => {
   writeFileSync(hosts, '192.0.2.1 one.example\n');
   const resolve = async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
   const { lookup } = new HostLookup({ hosts, resolve });

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { KeyedLock, Limiter } from './keyed-lock.ts';
 
-test('work of one key runs in order of arrival, also after a failure; other keys run concurrently', async () => {
+test('work with the same key runs in order of arrival, even after a failure; other keys run concurrently', async () => {
   const lock = new KeyedLock();
   const order: string[] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ test('work of one key runs in order of arrival, also after a failure; other keys
   assert.deepEqual(order, ['other', 'first', 'second']);
 });
 
-test('work whose caller aborts before its turn never runs, and does not delay later work', async () => {
+test('work aborted before its turn never runs, and does not delay later work', async () => {
   const lock = new KeyedLock();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const leaving = new AbortController();
@@ -34,7 +34,7 @@ test('work whose caller aborts before its turn never runs, and does not delay la
   assert.equal(await third, 'third');
 });
 
-test('a limiter runs at most its limit at once', async () => {
+test('a limiter never exceeds its concurrency limit', async () => {
   const limiter = new Limiter(2);
   let running = 0;
   let most = 0;
@@ -47,7 +47,7 @@ test('a limiter runs at most its limit at once', async () => {
   assert.equal(most, 2);
 });
 
-test('work that exceeds the patience of a limiter does not block other work', async () => {
+test('work that exceeds a limiter’s patience does not block other work', async () => {
   const limiter = new Limiter(1, 10);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const long = limiter.run(() => held);
@@ -63,7 +63,7 @@ test('work that exceeds the patience of a limiter does not block other work', as
   await Promise.all([limiter.run(alone), limiter.run(alone), limiter.run(alone)]);
 });
 
-test('work that is admitted beyond the limit begins at once, and its end admits no other work', async () => {
+test('work admitted beyond the limit starts at once, and its end admits no other work', async () => {
   const limiter = new Limiter(1);
   const held = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const begun: number[] = [];
@@ -84,7 +84,7 @@ test('work that is admitted beyond the limit begins at once, and its end admits 
   assert.deepEqual([begun, limiter.running, limiter.waiting], [[0, 1, 2, 3], 0, 0]);
 });
 
-test('a caller that aborts while it waits for a limiter stops waiting at once, and takes no slot', async () => {
+test('a caller aborted while waiting for a limiter stops waiting at once, and takes no slot', async () => {
   const limiter = new Limiter(1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const first = limiter.run(() => held);
@@ -99,7 +99,7 @@ test('a caller that aborts while it waits for a limiter stops waiting at once, a
   assert.equal(await limiter.run(async () => 'fourth'), 'fourth');
 });
 
-test('a caller that aborts just as its turn comes frees the slot for the next', async () => {
+test('a caller aborted just as its turn comes frees the slot for the next', async () => {
   const limiter = new Limiter(1);
   const leaving = new AbortController();
   const first = limiter.run(async () => undefined).then(() => leaving.abort(new Error('left')));

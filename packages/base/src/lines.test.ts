@@ -11,13 +11,13 @@ async function check(chunks: string[], expected: string[]): Promise<void> {
   assert.deepEqual(lines, expected);
 }
 
-test('lines are whole, wherever the chunks end', async () => {
+test('lines are complete, wherever the chunks end', async () => {
   await check([], []);
   await check(['a\nbc\n'], ['a', 'bc']);
   await check(['a', '', '\n', '\n', 'b', 'c'], ['a', '', 'bc']);
 });
 
-test('a line that is too long is split into pieces', async () => {
+test('an overlong line is split into pieces', async () => {
   await check(['abc', 'defghij\nk'], ['abcd', 'efgh', 'ij', 'k']);
   await check(Array<string>(9).fill('x'), ['xxxx', 'xxxx', 'x']);
 });

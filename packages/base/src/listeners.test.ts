@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Listeners } from './listeners.ts';
 
-test('listeners are called in the order of their subscriptions, until these end', () => {
+test('listeners are called in subscription order, until unsubscribed', () => {
   const listeners = new Listeners<[number]>();
   const calls: string[] = [];
   listeners.publish(0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from './log.ts';
 
-test('a logger whose disk is full throws nothing, and takes a bounded amount of memory', () => {
+test('a logger with a full disk does not throw, and takes bounded memory', () => {
   const logger = createLogger({ path: '/dev/full' });
   const before = process.memoryUsage().heapUsed;
   for (let line = 0; line < 200_000; line++) logger.error({ line }, 'y'.repeat(200));

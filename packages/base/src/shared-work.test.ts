@@ -5,7 +5,7 @@ import { SharedWork } from './shared-work.ts';
 
 const forever = new AbortController().signal;
 
-test('concurrent callers of one key share the work, and a call after its end starts it again', async () => {
+test('concurrent callers with the same key share the work, and a call after its end starts it again', async () => {
   const work = new SharedWork();
   let runs = 0;
   const run = () => work.run({ key: 'pod' }, forever, async () => ++runs);
@@ -13,7 +13,7 @@ test('concurrent callers of one key share the work, and a call after its end sta
   assert.equal(await run(), 2);
 });
 
-test('work continues after the deadline of its caller, and a retry gets its result', async () => {
+test('work continues after its caller’s deadline, and a retry gets its result', async () => {
   const work = new SharedWork();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -26,7 +26,7 @@ test('work continues after the deadline of its caller, and a retry gets its resu
   await work.idle();
 });
 
-test('work that fails after its caller has aborted causes no unhandled rejection', async () => {
+test('work that fails after its caller aborted causes no unhandled rejection', async () => {
   const work = new SharedWork();
   await assert.rejects(
     work.run({ key: 'pod' }, AbortSignal.abort(new Error('gone')), () => Promise.reject(new Error('no'))),
@@ -46,7 +46,7 @@ function endlessWork() {
   return { work, rolledBack };
 }
 
-test('work is abandoned once its last caller has cancelled, and the next call waits for its rollback', async () => {
+test('work is abandoned once its last caller cancels, and the next call waits for its rollback', async () => {
   const shared = new SharedWork();
   const callers = [new AbortController(), new AbortController()];
   const { work, rolledBack } = endlessWork();
@@ -72,7 +72,7 @@ test('all work can be abandoned', async () => {
   await assert.rejects(call, { code: 'unavailable' });
 });
 
-test('a call with the same key and another input is refused at once, and one with an equal input shares the work', async () => {
+test('a call with the same key but different input is refused at once, one with equal input shares the work', async () => {
   const shared = new SharedWork();
   const { promise, resolve } = Promise.withResolvers<string>();
   const input = { labels: { app: 'web' }, ports: [{ port: 80 }] };

@@ -5,7 +5,7 @@ import { isShortage } from './shortage.ts';
 
 const systemError = (code: string) => Object.assign(new Error(`${code}, mkdir`), { code });
 
-test('a lack of space, inodes or descriptors is a shortage, also as a cause or in the words of a program', () => {
+test('running out of space, inodes or descriptors is a shortage, even as a cause or in a program’s output', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM']) {
     assert.ok(isShortage(systemError(code)), code);
     assert.ok(
@@ -17,7 +17,7 @@ test('a lack of space, inodes or descriptors is a shortage, also as a cause or i
   assert.ok(isShortage('crun create: open: Too many open files'));
 });
 
-test('other failures are no shortage', () => {
+test('other failures are not shortages', () => {
   for (const error of [
     systemError('EINVAL'),
     systemError('EPERM'),

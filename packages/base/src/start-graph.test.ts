@@ -30,7 +30,7 @@ function letters(calls: string[], changes: Partial<GraphParts<Letters>> = {}): G
 
 const noFailures = (failures: UndoFailure[]) => assert.deepEqual(failures, []);
 
-test('a part starts after those it requires, otherwise in the order of the record, and parts stop in reverse', async () => {
+test('a part starts after its dependencies, otherwise in record order, and parts stop in reverse', async () => {
   const calls: string[] = [];
   const { parts, close } = await startGraph(letters(calls), noFailures);
   assert.deepEqual(parts, { a: 'a after c', b: 'b', c: 'c' });
@@ -40,7 +40,7 @@ test('a part starts after those it requires, otherwise in the order of the recor
   assert.deepEqual(calls, ['stop b', 'stop a', 'stop c'], 'each stops once');
 });
 
-test('a part gets only those it requires', async () => {
+test('a part gets only its dependencies', async () => {
   const seen: object[] = [];
   const b = part(['a'], (required) => {
     seen.push(required);
@@ -50,7 +50,7 @@ test('a part gets only those it requires', async () => {
   assert.deepEqual(seen, [{ a: 'a after c' }]);
 });
 
-test('if a part fails, the started parts and what it acquired itself are undone', async () => {
+test('if a part fails, the started parts and its own acquisitions are undone', async () => {
   const calls: string[] = [];
   const failing = part([], async (_, undo) => {
     undo.add('stop half of b', () => void calls.push('stop half of b'));
@@ -76,7 +76,7 @@ test('a failed undo step is reported, and does not stop the others', async () =>
   assert.deepEqual(calls.slice(-2), ['stop a', 'stop c']);
 });
 
-test('parts that require each other are rejected before any part starts', async () => {
+test('circular dependencies are rejected before any part starts', async () => {
   const calls: string[] = [];
   const c = part(['a'], () => 'c');
   await assert.rejects(startGraph(letters(calls, { c }), noFailures), {
@@ -86,7 +86,7 @@ test('parts that require each other are rejected before any part starts', async 
   assert.deepEqual(calls, []);
 });
 
-test('a part that waits for a step starts when the step is done', async () => {
+test('a part waiting for a step starts when the step is done', async () => {
   const steps = partsOf<{ step: Done; last: string[] }>();
   const calls: string[] = [];
   const { parts } = await startGraph(

@@ -8,7 +8,7 @@ function work(ms: number): void {
   while (performance.now() < endMs);
 }
 
-test('work may continue until its budget is spent, and other events run meanwhile', async () => {
+test('work may continue until its budget is spent, while other events run', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   const budget = new WorkBudget(60);
@@ -23,7 +23,7 @@ test('work may continue until its budget is spent, and other events run meanwhil
   assert.ok(budget.spentMs >= 55, `${budget.spentMs} ms`);
 });
 
-test('waits do not spend the budget', async () => {
+test('waiting does not spend the budget', async () => {
   const budget = new WorkBudget(20);
   await budget.wait(sleep(50));
   assert.equal(await budget.mayContinue(), true);

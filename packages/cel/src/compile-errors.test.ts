@@ -174,12 +174,12 @@ const messageOf = (text: string): string => {
   }
 };
 
-test('texts that are no expressions have the errors that they have upstream', () => {
+test('strings that are not expressions have upstream’s errors', () => {
   for (const [text, problem] of PROBLEMS)
     assert.equal(messageOf(text).split('\n')[0], `ERROR: <input>:${problem}`, text);
 });
 
-test('an error shows its line and a mark below the place', () => {
+test('an error shows its line, with a mark below the position', () => {
   assert.equal(
     messageOf('b &&\n\té.x'),
     "ERROR: <input>:2:2: Syntax error: token recognition error at: 'é'\n |  é.x\n | .\uff3e",

@@ -49,6 +49,6 @@ const COSTS: readonly (readonly [string, number])[] = [
   ["'hello world'.findAll('o')", 2],
 ];
 
-test('expressions cost what they cost upstream', () => {
+test('expressions have the same cost as upstream', () => {
   for (const [text, cost] of COSTS) assert.equal(evaluated(text).cost, cost, text);
 });

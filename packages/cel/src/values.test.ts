@@ -234,6 +234,6 @@ const RESULTS: readonly (readonly [string, string])[] = [
   ["self.containers.exists(c, c.name == 'x' && c.image.startsWith('y'))", '! no such key: containers'],
 ];
 
-test('expressions have the values and errors that they have upstream', () => {
+test('expressions have the same values and errors as upstream', () => {
   for (const [text, value] of RESULTS) assert.equal(result(text), value, text);
 });

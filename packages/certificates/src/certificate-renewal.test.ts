@@ -61,7 +61,7 @@ async function soon<T>(probe: () => T | undefined): Promise<T> {
 const requests = ({ signing }: TestNode, count: number) =>
   soon(() => (signing.requests.size >= count ? [...signing.requests.keys()] : undefined));
 
-test('a first certificate is requested with upstream’s fields, and stored', async (t) => {
+test('a first certificate is requested with the same fields as upstream, and stored', async (t) => {
   const node = testNode(t);
   const renewal = await node.start();
   const [name] = await requests(node, 1);
@@ -92,7 +92,7 @@ test('a restarted kubelet waits for the existing request, with its key', async (
   assert.equal(node.signing.requests.size, 1);
 });
 
-test('a stored key is requested again if the API server no longer has its request', async (t) => {
+test('a stored key is used for a new request if the API server no longer has its request', async (t) => {
   const node = testNode(t);
   await (await node.start()).stop();
   const before = readFileSync(node.store.pendingPath, 'utf8');
@@ -104,7 +104,7 @@ test('a stored key is requested again if the API server no longer has its reques
   assert.ok(kept.key.includes(before.slice(before.indexOf('\n') + 1).trim()));
 });
 
-test('a due certificate is renewed with its own credentials', async (t) => {
+test('a certificate due for renewal is renewed with its own credentials', async (t) => {
   const node = testNode(t);
   const now = Date.now();
   await node.start();
@@ -115,7 +115,7 @@ test('a due certificate is renewed with its own credentials', async (t) => {
   assert.deepEqual(node.hadCertificate, [false, true]);
 });
 
-test('certificates that are due at once are requested only after a pause', async (t) => {
+test('certificates that are immediately due again are requested only after a pause', async (t) => {
   const node = testNode(t);
   const now = Date.now();
   await node.start();
@@ -128,7 +128,7 @@ test('certificates that are due at once are requested only after a pause', async
   assert.ok(performance.now() - begunAt > 900, `after ${performance.now() - begunAt} ms`);
 });
 
-test('if a certificate expires while its renewal waits, the same request is awaited with other credentials', async (t) => {
+test('if a certificate expires while its renewal is pending, the same request is awaited with other credentials', async (t) => {
   const node = testNode(t);
   const now = Date.now();
   await node.start();
@@ -141,7 +141,7 @@ test('if a certificate expires while its renewal waits, the same request is awai
   assert.deepEqual([node.hadCertificate, node.signing.requests.size], [[false, true, false], 2]);
 });
 
-test('after a refusal another request is created with another key, after a pause', async (t) => {
+test('after a denial, a new request is created with a new key, after a pause', async (t) => {
   const node = testNode(t);
   let failures = 0;
   const renewal = await node.start({ onFailure: () => failures++ });
@@ -178,7 +178,7 @@ test('a changed subject replaces the unapproved request', async (t) => {
   assert.ok((await soon(() => node.renewed[0])).isFor('192.0.2.2'));
 });
 
-test('an expired certificate is logged, but never keys and tokens', async (t) => {
+test('an expired certificate is logged, but never keys or tokens', async (t) => {
   const node = testNode(t);
   const lines: string[] = [];
   const write = (fields: object, message: string) => void lines.push(JSON.stringify({ ...fields, message }));
@@ -201,7 +201,7 @@ test('an expired certificate is logged, but never keys and tokens', async (t) =>
   assert.ok(!lines.join('\n').includes('PRIVATE KEY'));
 });
 
-test('the error for an unaccepted token says that it may have expired', async (t) => {
+test('the error for a rejected token says that it may have expired', async (t) => {
   const node = testNode(t);
   node.signing.failNext = new ApiStatusError('create', { code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
   const renewal = await node.start();
@@ -209,7 +209,7 @@ test('the error for an unaccepted token says that it may have expired', async (t
   assert.match(words, /Unauthorized: the API server does not accept the credentials: the bootstrap token has expired/);
 });
 
-test('times of renewal', () => {
+test('certificates are renewed at 70 to 90 percent of their lifetime', () => {
   const facts = { commonName: 'system:node:a', organizations: ['system:nodes'], isFor: () => true };
   const life = { ...facts, notBeforeMs: 1000, notAfterMs: 2000 };
   for (const [chance, expected] of [

@@ -14,7 +14,7 @@ const SERVER = nodeSubject('a.example', ['a.example', 'b', '192.0.2.1', '2001:db
 
 const bytesOf = (pem: string) => Buffer.from(pem.replaceAll(/-----.*-----|\s/g, ''), 'base64');
 
-test('a request has a node’s subject, in the order of Go', () => {
+test('a request has a node’s subject, in Go’s order', () => {
   const [request] = readAll(bytesOf(certificateRequest(nodeSubject('a'), key)));
   const [version, subject, , attributes] = childrenOf(request, 0);
   assert.deepEqual([...version!.content], [0]);
@@ -30,7 +30,7 @@ test('a request has a node’s subject, in the order of Go', () => {
   assert.equal(readObjectIdentifier(childrenOf(request, 1)[0]!), OID.ecdsaSha256);
 });
 
-test('a certificate for a request has all requested names', () => {
+test('a certificate request has all requested names', () => {
   const certificate = new X509Certificate(new TestAuthority().sign(certificateRequest(SERVER, key)));
   assert.ok(certificate.checkPrivateKey(createPrivateKey(key.export({ type: 'sec1', format: 'pem' }))));
   const facts = factsOf(certificate);
@@ -45,12 +45,12 @@ test('a certificate for a request has all requested names', () => {
   check({ organizations: ['system:masters'] }, false);
 });
 
-test('a name with other than printable characters is written as UTF-8', () => {
+test('a name with characters outside PrintableString is encoded as UTF-8', () => {
   const signed = new TestAuthority().sign(certificateRequest(nodeSubject('a_ü'), key));
   assert.equal(factsOf(new X509Certificate(signed)).commonName, 'system:node:a_ü');
 });
 
-test('OpenSSL reads the request’s fields, if it is installed', () => {
+test('OpenSSL can parse the request, if it is installed', () => {
   const program = findProgram('openssl');
   const read = (request: string) =>
     program === undefined

@@ -33,7 +33,7 @@ function storeIn(name: string): { store: CertificateStore; directory: string } {
   return { store: new CertificateStore(directory, 'kubelet-client'), directory };
 }
 
-test('a pair is stored in upstream’s layout, readable only for its owner', async () => {
+test('a pair is stored in upstream’s layout, readable only by its owner', async () => {
   const { store, directory } = storeIn('kept');
   assert.equal(await store.current(), undefined);
   await store.update(pairFor('a'), AT);
@@ -46,7 +46,7 @@ test('a pair is stored in upstream’s layout, readable only for its owner', asy
   assert.equal(readdirSync(directory).length, 3);
 });
 
-test('a certificate with another key, or none, changes nothing', async () => {
+test('a certificate with a different key, or none, changes nothing', async () => {
   const { store } = storeIn('broken');
   await store.update(pairFor('a'));
   const wrong = { certificate: pairFor('b').certificate, key: pairFor('c').key };
@@ -55,7 +55,7 @@ test('a certificate with another key, or none, changes nothing', async () => {
   assert.equal((await store.current())?.commonName, 'system:node:a');
 });
 
-test('a kill at any step leaves the old or the new pair', async () => {
+test('being killed at any step leaves the old or the new pair', async () => {
   const { store, directory } = storeIn('ended');
   await store.update(pairFor('a'), AT);
   const link = join(directory, 'kubelet-client-current.pem');
@@ -75,7 +75,7 @@ test('a kill at any step leaves the old or the new pair', async () => {
   assert.equal(readlinkSync(link), join(directory, 'kubelet-client-2027-01-01-00-00-00.pem'));
 });
 
-test('an invalid file is an error with its path, and a file instead of the link is not replaced', async () => {
+test('an invalid file is an error with its path, and a regular file in place of the link is not replaced', async () => {
   const { store, directory } = storeIn('file');
   await store.update(pairFor('a'), AT);
   rmSync(join(directory, 'kubelet-client-current.pem'));

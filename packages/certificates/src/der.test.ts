@@ -18,7 +18,7 @@ import {
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
-test('values are written as X.690 specifies', () => {
+test('values are encoded as specified by X.690', () => {
   const check = (value: Buffer, expected: string) => assert.deepEqual(value, hex(expected));
   check(TRUE, '01 01 ff');
   check(integer(hex('02')), '02 01 02');
@@ -34,7 +34,7 @@ test('values are written as X.690 specifies', () => {
   check(time(new Date('2050-01-01T00:00:00Z')), '18 0f 32 30 35 30 30 31 30 31 30 30 30 30 30 30 5a');
 });
 
-test('a length takes as few bytes as it can, and is read again', () => {
+test('lengths are encoded in as few bytes as possible, and round-trip', () => {
   const heads = { 127: '7f', 128: '81 80', 255: '81 ff', 256: '82 0100', 65535: '82 ffff', 65536: '83 010000' };
   for (const [length, head] of Object.entries(heads)) {
     const content = Buffer.alloc(Number(length), 1);
@@ -47,7 +47,7 @@ test('a length takes as few bytes as it can, and is read again', () => {
   }
 });
 
-test('object identifiers are read as they were written', () => {
+test('object identifiers round-trip', () => {
   for (const dotted of ['0.39', '1.3.101.112', '1.2.840.113549.1.1.11', '2.5.29.17', '2.999.3', '1.3.4294967295'])
     assert.equal(readObjectIdentifier(readAll(objectIdentifier(dotted))[0]!), dotted);
 });

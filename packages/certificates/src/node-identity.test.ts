@@ -63,7 +63,7 @@ const tlsOf = async (access: ClusterAccess | undefined) =>
   typeof access?.tls === 'function' ? await access.tls() : access?.tls;
 const headerOf = ({ authorization }: ClusterAccess) => authorization?.header(new AbortController().signal);
 
-test('before the first certificate only the requesting client has the bootstrap token', async (t) => {
+test('before the first certificate, only the requesting client has the bootstrap token', async (t) => {
   const { signing, accesses, path, open } = testNode(t);
   const identity = await open();
   identity.connect();
@@ -82,7 +82,7 @@ test('before the first certificate only the requesting client has the bootstrap 
   assert.equal((await readKubeconfig(path('kubelet.conf'))).server, 'https://api:6443');
 });
 
-test('a kubelet that was killed before it wrote the kubeconfig writes it, and requests nothing', async (t) => {
+test('a kubelet killed before writing the kubeconfig writes it on restart, without a new request', async (t) => {
   const { signing, path, open } = testNode(t);
   const first = await open();
   signing.issue(await soon(() => [...signing.requests.keys()][0]));
@@ -97,7 +97,7 @@ test('a kubelet that was killed before it wrote the kubeconfig writes it, and re
   assert.equal(signing.requests.size, 1);
 });
 
-test('after the certificate of a running kubelet expires, the current bootstrap kubeconfig is used for a new request', async (t) => {
+test('after a running kubelet’s certificate expires, the current bootstrap kubeconfig is used for a new request', async (t) => {
   const { signing, accesses, path, open } = testNode(t);
   const minute = 60_000;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -122,7 +122,7 @@ test('after the certificate of a running kubelet expires, the current bootstrap 
   await soon(() => (new X509Certificate(readFileSync(current)).validToDate.getTime() > Date.now() ? true : undefined));
 });
 
-test('a kubelet whose bootstrap kubeconfig was removed logs once that it must be restarted', async (t) => {
+test('a kubelet without its bootstrap kubeconfig logs once that it must be restarted', async (t) => {
   const { signing, path, open } = testNode(t);
   const logged: string[] = [];
   const error = (fields: object, message: string) => void logged.push(`${message}: ${Object.values(fields)[0]}`);
@@ -138,7 +138,7 @@ test('a kubelet whose bootstrap kubeconfig was removed logs once that it must be
   assert.match(advice[0]!, /with other credentials, and restart the kubelet: .*bootstrap.*no such file/);
 });
 
-test('without rotation a kubeconfig is used unchanged', async (t) => {
+test('without rotation, the kubeconfig is used unchanged', async (t) => {
   const { signing, accesses, path, open } = testNode(t);
   writeFileSync(path('kubelet.conf'), readFileSync(path('bootstrap')), { mode: 0o600 });
   const identity = await open({ bootstrap: false, rotate: false });
@@ -147,7 +147,7 @@ test('without rotation a kubeconfig is used unchanged', async (t) => {
   assert.equal(signing.requests.size, 0);
 });
 
-test('an unusable kubeconfig is replaced by the bootstrap one, and is an error without that', async (t) => {
+test('an unusable kubeconfig is replaced by the bootstrap one, or is an error if there is none', async (t) => {
   const { accesses, path, open } = testNode(t);
   writeFileSync(path('kubelet.conf'), 'nonsense', { mode: 0o600 });
   await open();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readAll } from './der.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 
-test('a self-signed certificate is an authority for its own names', () => {
+test('a self-signed certificate is a CA for its own names', () => {
   const { certificate, key } = selfSignedCertificate({
     commonName: 'a@1',
     names: ['a', '192.0.2.1', '2001:db8::1', '::ffff:192.0.2.2'],

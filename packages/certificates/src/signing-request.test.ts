@@ -12,7 +12,7 @@ function check(status: unknown, expected: Verdict): void {
   assert.deepEqual(verdictOf(csr, '1'), expected, JSON.stringify(status)?.slice(0, 200));
 }
 
-test('a request waits until it is approved and signed', () => {
+test('a request is awaited until approved and signed', () => {
   check(undefined, waiting);
   check({}, waiting);
   check({ conditions: [approved] }, waiting);
@@ -20,7 +20,7 @@ test('a request waits until it is approved and signed', () => {
   check({ conditions: [approved], certificate }, { kind: 'issued', certificate: PEM });
 });
 
-test('a refusal has its reason, also after an approval', () => {
+test('a denial has its reason, even after an approval', () => {
   const denied = { type: 'Denied', reason: 'No', message: 'not this node' };
   check({ conditions: [denied] }, { kind: 'refused', reason: 'it is denied: No: not this node' });
   check({ conditions: [approved, { type: 'Failed' }] }, { kind: 'refused', reason: 'it failed: no reason given' });
@@ -28,7 +28,7 @@ test('a refusal has its reason, also after an approval', () => {
   check({ conditions: [{ ...denied, reason: 'x'.repeat(9999) }] }, { kind: 'refused', reason });
 });
 
-test('malformed statuses count as waiting, and certificates are limited in size', () => {
+test('malformed statuses count as pending, and certificates are limited in size', () => {
   for (const status of [null, 5, { conditions: 'x' }, { conditions: [null, 1, approved], certificate: 7 }])
     check(status, waiting);
   const reason = 'its certificate has more than 262144 bytes';

@@ -5,7 +5,7 @@ import { createProgram } from './program.ts';
 const namesOf = (...words: string[]) => createProgram(() => undefined, words).commands.map((one) => one.name());
 const all = namesOf();
 
-test('only the group of the called command is created, and all commands if none is called', () => {
+test('only the group of the called command is created, or all if none is called', () => {
   for (const name of all) {
     const names = namesOf('--state', 'get', '--root=/x', name, 'web');
     assert.ok(names.includes(name), name);

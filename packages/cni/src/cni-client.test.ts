@@ -27,7 +27,7 @@ function clientOf(fakes: FakePlugins, deadlines?: Partial<CniDeadlines>): CniCli
   return new CniClient({ directories: [fakes.directory], cacheDirectory: fakes.cacheDirectory, deadlines });
 }
 
-test('ADD passes each result to the next plugin, and DEL runs in reverse order with the result and configuration of ADD', async () => {
+test('ADD passes each result to the next plugin, and DEL runs in reverse with the result and configuration of ADD', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   await fakes.install('second', answers('10.0.0.2/24'));
@@ -51,7 +51,7 @@ test('ADD passes each result to the next plugin, and DEL runs in reverse order w
   assert.deepEqual(await readdir(fakes.cacheDirectory), []);
 });
 
-test('each run of a plugin is traced with its command and name', async () => {
+test('each plugin run is traced with its command and name', async () => {
   await using fakes = await FakePlugins.create();
   for (const name of ['first', 'second']) await fakes.install(name, answers('10.0.0.1/24'));
   const traced: string[] = [];
@@ -64,7 +64,7 @@ test('each run of a plugin is traced with its command and name', async () => {
   assert.deepEqual(traced, ['CNI ADD first', 'CNI ADD second']);
 });
 
-test('a second DEL runs no plugin without a configuration, and the plugins of the given one with it', async () => {
+test('a repeated DEL runs the plugins of the given configuration, or none without one', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -125,7 +125,7 @@ test('a DEL that fails on the partial state of a failed ADD is retried immediate
   assert.deepEqual(await client.attachments(), []);
 });
 
-test('DEL waits for a plugin that outlives its runtime, and kills it after a time', async () => {
+test('DEL waits for a plugin that outlived the runtime, and kills it after a timeout', async () => {
   for (const [seconds, ends] of [
     ['0.2', true],
     ['60', false],
@@ -145,7 +145,7 @@ test('DEL waits for a plugin that outlives its runtime, and kills it after a tim
   }
 });
 
-test('a plugin that hangs is killed with its children at the deadline, then DEL runs', async () => {
+test('a hanging plugin is killed with its children at the deadline, then DEL runs', async () => {
   await using fakes = await FakePlugins.create();
   const pidFile = join(fakes.directory, 'child.pid');
   await fakes.install('slow', `[ "$CNI_COMMAND" = ADD ] && { sleep 60 & echo $! > ${pidFile}; wait; }; exit 0`);
@@ -171,7 +171,7 @@ test('an abort kills the plugin and runs DEL with a separate deadline', async ()
   await checkExited(pidFile);
 });
 
-test('garbage, empty or excessive output of a plugin is an error that quotes it', async () => {
+test('garbled, empty or excessive plugin output is an error that quotes it', async () => {
   const table: [string, RegExp][] = [
     ['echo hello', /the result is not JSON/],
     ['true', /the result is not JSON/],
@@ -187,7 +187,7 @@ test('garbage, empty or excessive output of a plugin is an error that quotes it'
   }
 });
 
-test('no plugin runs if one is missing, and the error names the searched directories and how to install it', async () => {
+test('no plugin runs if one is missing, and the error lists the directories searched and how to install it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   const error = await clientOf(fakes)
@@ -201,7 +201,7 @@ test('no plugin runs if one is missing, and the error names the searched directo
   assert.deepEqual(await fakes.journal(), []);
 });
 
-test('the newest version that all plugins support is used if the configuration permits several', async () => {
+test('the highest version supported by all plugins is used if the configuration allows several', async () => {
   await using fakes = await FakePlugins.create();
   const speaks = (versions: string) =>
     `[ "$CNI_COMMAND" = VERSION ] && echo '{"supportedVersions":${versions}}'\n${answers('10.0.0.1/24')}`;
@@ -213,7 +213,7 @@ test('the newest version that all plugins support is used if the configuration p
   assert.equal((await fakes.request('ADD', 'new')).cniVersion, '1.0.0');
 });
 
-test('CHECK requires a finished ADD, and is skipped if the configuration disables it', async () => {
+test('CHECK requires a finished ADD, and is skipped if disabled by the configuration', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('CHECK', '10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -225,7 +225,7 @@ test('CHECK requires a finished ADD, and is skipped if the configuration disable
   await client.check(attachment, bounded());
 });
 
-test('GC deletes stale attachments, passes the valid ones to the plugins, and continues after errors', async () => {
+test('GC deletes stale attachments, passes the valid ones to the plugins, and continues on errors', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('GC', '10.0.0.1/24'));
   await fakes.install('second', answers('10.0.0.1/24'));
@@ -249,7 +249,7 @@ test('STATUS runs for plugins that support it', async () => {
   await assert.rejects(clientOf(fakes).status(listOf(['first'], { cniVersion: '1.1.0' }), bounded()), /try later/);
 });
 
-test('a damaged record is listed, and DEL uses the given configuration', async () => {
+test('a corrupt record is listed, and DEL uses the given configuration', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -261,7 +261,7 @@ test('a damaged record is listed, and DEL uses the given configuration', async (
   assert.equal((await client.attachments()).length, 0);
 });
 
-test('ids that could escape from the cache directory are rejected', async () => {
+test('IDs that could escape the cache directory are rejected', async () => {
   await using fakes = await FakePlugins.create();
   for (const bad of [
     { containerId: '../box' },
@@ -288,7 +288,7 @@ async function checkExited(pidFile: string): Promise<void> {
   await waitFor(probe, { intervalMs: 5, signal: bounded() });
 }
 
-test('a caller that is aborted while another call for its container runs returns immediately, and starts nothing', async () => {
+test('a caller aborted during another call for its container returns immediately, without starting anything', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('slow', `while [ ! -e ${fakes.directory}/go ]; do sleep 0.02; done; ${answers('10.0.0.1/24')}`);
   const client = clientOf(fakes);

@@ -50,7 +50,7 @@ test('an invalid file is rejected with its reason, and the next one is read', as
   assert.match(reasons['03-big.conf'] ?? '', /more than 1048576/);
 });
 
-test('a directory that does not exist has no networks', async () => {
+test('a nonexistent directory has no networks', async () => {
   assert.deepEqual(await loadNetworks('/nonexistent/net.d'), { networks: [], rejected: [] });
 });
 

@@ -19,7 +19,7 @@ const results = [
   json({ cniVersion: '0.2.0', ip4: { ip: '10.1.2.3/24', gateway: '10.1.2.1', routes: [{ dst: '0.0.0.0/0' }] } }),
 ];
 
-test('any output of a plugin is a result with valid addresses, or an error of the plugin', async () => {
+test('any plugin output is a result with valid addresses, or an error from the plugin', async () => {
   await fuzz({ samples: results, rounds: 5000 }, (input, random) => {
     try {
       const { ips, interfaces, routes } = decodeResult(input.toString(), random(2) === 0 ? '1.0.0' : '0.2.0');
@@ -49,7 +49,7 @@ const networks = [
   json({ name: 'one', type: 'bridge', ipam: { type: 'host-local' } }),
 ];
 
-test('any network configuration has safe names only, or is rejected', async () => {
+test('any network configuration is rejected or has only safe names', async () => {
   const isFileName = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
   await fuzz({ samples: networks, rounds: 5000 }, (input) => {
     for (const parse of [parseNetworkList, parseSinglePlugin]) {

@@ -23,7 +23,7 @@ test('a network list is parsed with its versions, flags and plugins', () => {
   assert.equal(list.plugins[0]?.ipamType, 'host-local');
 });
 
-test('a configuration without a version has version 0.1.0', () => {
+test('a configuration without a version defaults to 0.1.0', () => {
   assert.equal(parseSinglePlugin('{"name":"net","type":"bridge"}').cniVersion, '0.1.0');
 });
 

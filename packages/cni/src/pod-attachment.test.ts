@@ -12,7 +12,7 @@ const pod: PodToAttach = {
   portMappings: [],
 };
 
-test('plugins receive the pod in the conventional arguments', () => {
+test('plugins receive the pod in the conventional CNI_ARGS', () => {
   assert.deepEqual(
     podAttachment(pod).args.map((pair) => pair.join('=')),
     [
@@ -26,7 +26,7 @@ test('plugins receive the pod in the conventional arguments', () => {
   assert.deepEqual(podAttachment(pod).capabilityArgs, {});
 });
 
-test('ports with a host port, limits, subnets, DNS and the cgroup become capabilities', () => {
+test('host ports, bandwidth limits, subnets, DNS and the cgroup are passed as capabilities', () => {
   const { capabilityArgs } = podAttachment({
     ...pod,
     cgroupParent: '/pods/web',
@@ -51,7 +51,7 @@ test('ports with a host port, limits, subnets, DNS and the cgroup become capabil
   });
 });
 
-test('only addresses of interfaces in the sandbox are the pod’s, in the order of the plugins', () => {
+test('the pod’s addresses are those of interfaces in the sandbox, in plugin order', () => {
   const answer = {
     interfaces: [{ name: 'br0' }, { name: 'eth0', sandbox: '/run/netns/abc' }],
     ips: [

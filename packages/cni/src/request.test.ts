@@ -22,18 +22,18 @@ const list = parseNetworkList(
 );
 const plugin = list.plugins[0]!;
 
-test('a request has the name and version of the list, unknown fields unchanged, and no reserved ones', () => {
+test('a request has the list’s name and version, preserves unknown fields, and has no reserved ones', () => {
   assert.deepEqual(buildRequest(list, plugin), { type: 'portmap', name: 'net', cniVersion: '1.0.0', snat: true });
 });
 
-test('a plugin receives the values of its own capabilities only', () => {
+test('a plugin receives only the values of its own capabilities', () => {
   const capabilityArgs = { portMappings: [{ hostPort: 80 }], bandwidth: { ingressRate: 1 } };
   const request = buildRequest(list, plugin, { capabilityArgs, prevResult: { ips: [] } });
   assert.deepEqual(request.runtimeConfig, { portMappings: [{ hostPort: 80 }] });
   assert.deepEqual(request.prevResult, { ips: [] });
 });
 
-test('arguments are joined by semicolons in their order', () => {
+test('arguments are joined by semicolons in order', () => {
   const environment = buildEnvironment('ADD', ['/a', '/b'], {
     containerId: 'c',
     ifName: 'eth0',

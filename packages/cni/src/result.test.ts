@@ -51,7 +51,7 @@ test('a result of version 0.1.0 or 0.2.0 is decoded', () => {
   assert.equal(result.routes.length, 1);
 });
 
-test('a result without a version has the requested one, and unknown fields are preserved', () => {
+test('a result without a version is assumed to have the requested one, and unknown fields are preserved', () => {
   const result = decodeResult('{"ips":[],"later":true}', '0.3.1');
   assert.deepEqual(result.raw, { ips: [], later: true, cniVersion: '0.3.1' });
 });
@@ -85,7 +85,7 @@ test('an unusable result is rejected with its reason', () => {
   assert.throws(() => decodeResult('{"ip4":{"ip":"fd00::1/64"}}', '0.2.0'), /not an IPv4/);
 });
 
-test('decoding any output of a broken plugin gives a usable result or a PodwrightError', () => {
+test('decoding any plugin output returns a usable result or throws a PodwrightError', () => {
   const random = seeded(20261);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const strange = ['null', '[]', '{}', '-1', '1e999', '"\\u0000"', '"10.0.0.1/24"', 'true', '{"__proto__":{"ips":[]}}'];

@@ -4,7 +4,7 @@ import { SharedLock } from './shared-lock.ts';
 
 const { signal } = new AbortController();
 
-test('shared work runs concurrently; exclusive work waits for it, and later work for the exclusive', async () => {
+test('shared work runs concurrently; exclusive work waits for it, and blocks later work', async () => {
   const lock = new SharedLock();
   const order: string[] = [];
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -30,7 +30,7 @@ test('shared work runs concurrently; exclusive work waits for it, and later work
   ]);
 });
 
-test('an aborted waiting caller returns immediately, and later callers still wait for the earlier ones', async () => {
+test('an aborted waiter returns immediately, and later callers still wait for earlier ones', async () => {
   const lock = new SharedLock();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let running = true;

@@ -14,7 +14,7 @@ function decide(lease: LeaderLease | undefined, nowMs: number, seen?: SeenLease)
 
 const held = (spec: LeaderLease['spec']): LeaderLease => ({ metadata: PLACE, spec });
 
-test('a Lease that is free, released or own is taken', () => {
+test('a Lease that is free, released or already held is acquired', () => {
   assert.equal(decide(undefined, 0).spec?.leaseTransitions, 0);
   assert.equal(decide(held({ holderIdentity: '', leaseTransitions: 2 }), 0).spec?.leaseTransitions, 3);
   const own = held({ holderIdentity: 'me', acquireTime: 'then', leaseTransitions: 2 });
@@ -25,7 +25,7 @@ test('a Lease that is free, released or own is taken', () => {
   );
 });
 
-test('the Lease of another one is taken when it was not renewed for its time, by the own clock', () => {
+test('another holder’s Lease is acquired if it has not been renewed for its duration by the local clock', () => {
   const lease = held({ holderIdentity: 'other', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00Z' });
   const first = decide(lease, 1000);
   assert.equal(first.spec, undefined);
@@ -60,7 +60,7 @@ async function until(check: () => boolean): Promise<void> {
   await waitFor(async () => check() || undefined, { intervalMs: 10, signal });
 }
 
-test('one process leads, and releases the Lease for the next one', async () => {
+test('one process leads, and releases the Lease for the next', async () => {
   const client = new FakeKubeClient();
   const first = elect(client, 'first');
   await until(() => first.log.length === 1);
@@ -75,7 +75,7 @@ test('one process leads, and releases the Lease for the next one', async () => {
   await second.stop();
 });
 
-test('the work ends when another process has taken the Lease, and starts again with the next election', async () => {
+test('work stops if another process acquires the Lease, and restarts at the next election', async () => {
   const client = new FakeKubeClient();
   const { log, stop } = elect(client, 'me');
   await until(() => log.length === 1);
@@ -86,7 +86,7 @@ test('the work ends when another process has taken the Lease, and starts again w
   await stop();
 });
 
-test('a leader that cannot reach the server for a moment goes on', async () => {
+test('a leader that briefly cannot reach the server continues', async () => {
   const client = new FakeKubeClient();
   const { log, stop } = elect(client, 'me');
   await until(() => log.length === 1);

@@ -57,7 +57,7 @@ test('GNU tar and busybox unpack an archive to the same tree', (t) => {
   }
 });
 
-test('names that are not UTF-8 are preserved', (t) => {
+test('non-UTF-8 names are preserved', (t) => {
   const { from, to } = directories(t);
   makeOddTree(join(from, 'odd'));
   const archive = whole(packTree({ path: from, name: 'copy', onSkipped: assert.fail }));
@@ -69,7 +69,7 @@ test('names that are not UTF-8 are preserved', (t) => {
   }
 });
 
-test('an archive of many small files is sent in few pieces', (t) => {
+test('an archive of many small files is sent in few chunks', (t) => {
   const { from } = directories(t);
   for (let file = 0; file < 1000; file++) writeFileSync(join(from, String(file)), String(file));
   writeFileSync(join(from, 'large'), Buffer.alloc(1 << 20, 1));
@@ -80,7 +80,7 @@ test('an archive of many small files is sent in few pieces', (t) => {
   assert.ok(Buffer.concat(pieces).equals(Buffer.concat(parts)));
 });
 
-test('a single file gets the given name, even if the path is a link', (t) => {
+test('a single file gets the given name, even if the path is a symlink', (t) => {
   const { from, to } = directories(t);
   writeFileSync(join(from, 'file'), 'text');
   symlinkSync('file', join(from, 'link'));
@@ -89,7 +89,7 @@ test('a single file gets the given name, even if the path is a link', (t) => {
   assert.equal(readFileSync(join(to, 'other'), 'utf8'), 'text');
 });
 
-test('a file that is truncated while it is read is an error', (t) => {
+test('a file truncated while being read is an error', (t) => {
   const { from } = directories(t);
   const path = join(from, 'log');
   writeFileSync(path, Buffer.alloc(1 << 20));
@@ -99,7 +99,7 @@ test('a file that is truncated while it is read is an error', (t) => {
   assert.throws(() => whole(archive), { code: 'aborted', message: /became shorter/ });
 });
 
-test('a directory that is replaced by a link while it is read is not followed', (t) => {
+test('a directory replaced by a symlink while being read is not followed', (t) => {
   const { from, to } = directories(t);
   writeFileSync(join(to, 'secret'), 'of another');
   mkdirSync(join(from, 'inner'));

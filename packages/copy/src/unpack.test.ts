@@ -40,7 +40,7 @@ async function unpack(entries: FixtureEntry[], destination = join(scratch, 'insi
 const inside = (...names: string[]) => join(scratch, 'inside', ...names);
 const directory = { name: './data/', flag: '5', mode: 0o755 };
 
-test('the content of a directory is copied into the destination, with modes but without set-user-ID bits', async () => {
+test('a directory’s contents are copied into the destination, with modes but without set-user-ID bits', async () => {
   await unpack([
     directory,
     { name: './data/run', body: '#!', mode: 0o4755 },
@@ -68,7 +68,7 @@ test('names of arbitrary bytes are preserved', async () => {
   assert.deepEqual(readdirSync(Buffer.from(inside()), { encoding: 'buffer' }), [name]);
 });
 
-test('names outside the destination or outside the request are errors', async () => {
+test('names outside the destination or the request are errors', async () => {
   for (const name of [
     '../secret',
     './data/../../secret',
@@ -102,7 +102,7 @@ test('names outside the destination or outside the request are errors', async ()
   assert.equal(readFileSync(join(scratch, 'secret'), 'utf8'), 'untouched');
 });
 
-test('links are neither created from the archive nor followed in the destination', async () => {
+test('links in the archive are not created, and links in the destination not followed', async () => {
   symlinkSync(scratch, inside('here'));
   symlinkSync(join(scratch, 'secret'), inside('file'));
   const skipped = await unpack([
@@ -129,7 +129,7 @@ test('links are neither created from the archive nor followed in the destination
   assert.equal(readFileSync(join(scratch, 'secret'), 'utf8'), 'untouched');
 });
 
-test('a request of a link or device is an error that names its type', async () => {
+test('requesting a link or device is an error that names its type', async () => {
   await assert.rejects(unpack([{ name: './data', flag: '2', link: '/x' }]), /it is a symbolic link to \/x/);
   await assert.rejects(unpack([{ name: './data', flag: '6' }]), /it is a FIFO/);
 });

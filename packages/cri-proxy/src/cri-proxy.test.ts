@@ -91,7 +91,7 @@ test('calls are shown with their pods, containers and results', async (t) => {
   assert.ok(seen.every(({ durationMs, service }) => durationMs > 0 && service.startsWith('runtime.v1.')));
 });
 
-test('the table shows only calls of the wanted methods and pods', async (t) => {
+test('the table shows only calls matching the selected methods and pods', async (t) => {
   const proxied_ = await proxied(t, { format: 'table', methods: ['*Container'], pods: ['shop/w*'] });
   await runPod(proxied_);
   await until(() => proxied_.lines.length === 3);
@@ -117,7 +117,7 @@ test('control and text direction characters are escaped in the output', async (t
   }
 });
 
-test('no secret is in the output or in the recording', async (t) => {
+test('secrets are neither shown nor recorded', async (t) => {
   const proxied_ = await proxied(t, { bodies: true });
   await runPod(proxied_);
   await until(() => proxied_.lines.length === 5);
@@ -129,7 +129,7 @@ test('no secret is in the output or in the recording', async (t) => {
   assert.match(text, /"username":"me"/);
 });
 
-test('events pass while they happen, and are shown with their pods', async (t) => {
+test('events are forwarded as they happen, and shown with their pods', async (t) => {
   const proxied_ = await proxied(t, { format: 'table', methods: ['GetContainerEvents'] });
   const { cri, lines, runtime } = proxied_;
   const controller = new AbortController();
@@ -157,7 +157,7 @@ test('a client survives a restart of the runtime', async (t) => {
   assert.equal((await cri.runtime.version({})).runtimeName, 'fake');
 });
 
-test('a stream ends when the runtime does, and can be opened again when the runtime is back', async (t) => {
+test('a stream ends along with the runtime, and can be reopened once the runtime is back', async (t) => {
   const { cri, lines, restart, runtime } = await proxied(t);
   const opened = (count: number) => () => lines.filter((line) => line.includes('"stream":"open"')).length === count;
   const read = async () => {
@@ -176,14 +176,14 @@ test('a stream ends when the runtime does, and can be opened again when the runt
   assert.equal(await second, 0);
 });
 
-test('errors of the runtime keep their codes and messages', async (t) => {
+test('errors from the runtime keep their codes and messages', async (t) => {
   const { cri, runtime } = await proxied(t);
   const message = 'name "web" is reserved für 100%\n';
   runtime.inject('runPodSandbox', { error: new PodwrightError('already_exists', message) });
   await assert.rejects(cri.runtime.runPodSandbox({ config: SANDBOX }), { code: 'already_exists', message });
 });
 
-test('a recording is not overwritten, and a proxy that cannot start leaves none', async (t) => {
+test('a recording is not overwritten, and a proxy that cannot start creates none', async (t) => {
   const { proxy, record } = await proxied(t);
   const to = parseEndpoint('unix:///nowhere.sock');
   const again = { socket: `${record}.sock`, to, logger: silentLogger, record };
@@ -194,7 +194,7 @@ test('a recording is not overwritten, and a proxy that cannot start leaves none'
   await assert.rejects(readFile(other), { code: 'ENOENT' });
 });
 
-test('v1alpha2, and services that are not the CRI, pass as well', async (t) => {
+test('v1alpha2 and non-CRI services are forwarded as well', async (t) => {
   const { proxy, lines } = await proxied(t);
   const old = await connectCri({ runtimeEndpoint: proxy.endpoint, logger: silentLogger, apiVersion: 'v1alpha2' });
   t.after(() => old.close());
@@ -213,7 +213,7 @@ test('v1alpha2, and services that are not the CRI, pass as well', async (t) => {
   await until(() => lines.some((line) => line.includes('"grpc.health.v1.Health"')));
 });
 
-test('a client that floods the proxy does not keep others away', async (t) => {
+test('a client that floods the proxy does not lock out others', async (t) => {
   const { cri, proxy } = await proxied(t);
   const controller = new AbortController();
   const streams = Array.from({ length: 1500 }, async () => {

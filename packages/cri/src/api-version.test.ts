@@ -5,7 +5,7 @@ import { grpcServiceDefinition } from '@podwright/grpc';
 import { servedIn } from './api-version.ts';
 import { ImageService, RuntimeService, type VersionResponse, VersionResponseSchema } from './messages.ts';
 
-test('v1 has the 41 calls of Kubernetes 1.36, v1alpha2 its 27 and those for sandbox stats', () => {
+test('v1 has the 41 calls of Kubernetes 1.36, v1alpha2 its 27 and the sandbox stats calls', () => {
   const count = (version: 'v1' | 'v1alpha2') =>
     [RuntimeService, ImageService].map(
       (service) => Object.keys(grpcServiceDefinition(service, servedIn(service, version))).length,

@@ -36,7 +36,7 @@ async function serve(t: TestContext, documents: Record<string, unknown>) {
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const SELF = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-test('the session describes the API server, the user and what the user may see', async (t) => {
+test('the session describes the API server, the user and the user’s access', async (t) => {
   const { get } = await serve(t, {
     '/version': { gitVersion: 'v1.36.0' },
     '/podwright/v1/node': { name: 'one' },
@@ -65,7 +65,7 @@ const allowsIn =
   });
 const named = (...names: string[]) => ({ items: names.map((name) => ({ metadata: { name } })) });
 
-test('the page of a user with rights in one namespace begins with this namespace', async (t) => {
+test('the page of a user with access to a single namespace starts there', async (t) => {
   const place = { '/version': {}, '/podwright/v1/node': { name: 'one' } };
   const own = await serve(t, { ...place, [REVIEWS]: allowsIn('default') });
   const { body } = await own.get('session');
@@ -78,12 +78,12 @@ test('the page of a user with rights in one namespace begins with this namespace
   assert.deepEqual((await other.get('namespaces')).body, { areListed: true, names: ['n7', 'shop'] });
 });
 
-test('a user who may not list namespaces is offered those that are known and answer', async (t) => {
+test('a user who cannot list namespaces is offered the known ones that respond', async (t) => {
   const { get } = await serve(t, { [REVIEWS]: allowsIn('default', 'shop'), '/api/v1/namespaces': FORBIDDEN });
   assert.deepEqual((await get('namespaces')).body, { areListed: false, names: ['default'] });
 });
 
-test('a user whose rights may not be reviewed is shown as one without rights', async (t) => {
+test('a user whose access cannot be reviewed is shown as having none', async (t) => {
   const { get } = await serve(t, {
     ...{ '/version': {}, '/podwright/v1/node': { name: 'one' }, [SELF]: FORBIDDEN, [REVIEWS]: FORBIDDEN },
   });
@@ -128,7 +128,7 @@ test("a page reads the node's usage", async (t) => {
   assert.deepEqual((await get(`usage?after=${body.samples[0].time}`)).body.samples, []);
 });
 
-test("a pod's steps are read from its node: by the socket, or through the API server", async (t) => {
+test('a pod’s steps are read from its node, via the socket or through the API server', async (t) => {
   const span = { name: 'run sandbox', startMs: 1, endMs: 2 };
   const { get } = await serve(t, {
     '/podwright/v1/node': { name: 'one' },
@@ -148,7 +148,7 @@ test("a pod's steps are read from its node: by the socket, or through the API se
   }
 });
 
-test('a user who may not read statistics is refused, and the node is not sampled', async (t) => {
+test('a user not allowed to read statistics is rejected, and the node is not sampled', async (t) => {
   let reads = 0;
   const refuse = () => {
     reads++;

@@ -14,14 +14,14 @@ async function until(check: () => boolean): Promise<void> {
   await waitFor(async () => check() || undefined, { intervalMs: 5, signal });
 }
 
-test('a link begins one session', async (t) => {
+test('a link starts only one session', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const headers = await dashboard.logIn(dashboard.token);
   assert.equal((await dashboard.call({ path: PODS, headers })).status, 200);
   await assert.rejects(dashboard.logIn(dashboard.token), /"reason":"Unauthorized"/);
 });
 
-test('a request without the cookie or the key of a session reaches no API server', async (t) => {
+test('a request without a session’s cookie or key does not reach the API server', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const { cookie = '', 'x-podwright-key': key = '' } = await dashboard.logIn();
   for (const headers of [{}, { cookie }, { 'x-podwright-key': key }, { cookie, 'x-podwright-key': 'other' }])
@@ -49,7 +49,7 @@ test('a session ends when its page logs out', async (t) => {
   assert.equal((await dashboard.call({ path: PODS, headers })).status, 401);
 });
 
-test('requests for other hosts and from other origins are refused, even with the credentials of a session', async (t) => {
+test('requests for other hosts or from other origins are rejected, even with a session’s credentials', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const credentials = await dashboard.logIn();
   const refused: Record<string, string>[] = [
@@ -91,7 +91,7 @@ test('the document has a strict Content Security Policy, and every answer has th
   }
 });
 
-test('requests are forwarded with their method, query and body, and without the headers of the browser', async (t) => {
+test('requests are forwarded with method, query and body, but without the browser’s headers', async (t) => {
   let body = '';
   const dashboard = await ServedDashboard.start(t, async (request, response) => {
     for await (const chunk of request) body += chunk;
@@ -123,7 +123,7 @@ test('hostile answers do not become documents or redirects', async (t) => {
   assert.deepEqual([redirect.status, redirect.headers.location], [502, undefined]);
 });
 
-test('paths outside of the API are not forwarded', async (t) => {
+test('paths outside the API are not forwarded', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const headers = await dashboard.logIn();
   for (const path of [
@@ -139,7 +139,7 @@ test('paths outside of the API are not forwarded', async (t) => {
   assert.equal(dashboard.seen.length, 0);
 });
 
-test('bodies are bounded', async (t) => {
+test('bodies are limited in size', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end('{}'));
   const headers = await dashboard.logIn();
   const send = (path: string, length: number) =>
@@ -151,7 +151,7 @@ test('bodies are bounded', async (t) => {
   assert.equal(dashboard.seen.length, 0);
 });
 
-test('an answer of 503 reports an API server that cannot be reached, and the session remains', async (t) => {
+test('a 503 response reports an unreachable API server, and the session remains', async (t) => {
   let isDown = true;
   const dashboard = await ServedDashboard.start(t, (request, response) => {
     if (isDown) request.socket.destroy();
@@ -164,7 +164,7 @@ test('an answer of 503 reports an API server that cannot be reached, and the ses
   assert.equal((await dashboard.call({ path: PODS, headers })).status, 200);
 });
 
-test('a closed WebSocket ends the stream of the API server, and the end of a session ends all its streams', async (t) => {
+test('closing a WebSocket ends the API server’s stream, and ending a session ends all its streams', async (t) => {
   let open = 0;
   const dashboard = await ServedDashboard.start(t, (_request, response) => {
     open++;
@@ -184,7 +184,7 @@ test('a closed WebSocket ends the stream of the API server, and the end of a ses
   await until(() => open === 0);
 });
 
-test('a session has a bounded number of requests', async (t) => {
+test('a session’s number of requests is limited', async (t) => {
   const waiting: (() => void)[] = [];
   const dashboard = await ServedDashboard.start(t, (_request, response) => waiting.push(() => response.end('{}')));
   const headers = await dashboard.logIn();

@@ -38,7 +38,7 @@ const queries = [
   queryBytes('example.org', TYPE.A),
 ];
 
-test('bytes of clients are answered within the bounds, or not at all', async () => {
+test('arbitrary client bytes are answered within the limits, or not at all', async () => {
   await fuzz({ samples: queries, rounds: 20_000 }, async (input) => {
     const reply = await responder.reply(input, origin);
     if (reply === undefined) return;
@@ -76,7 +76,7 @@ const answers = [
   }),
 ];
 
-test('bytes of resolvers are answers that can be passed on, or refused', async () => {
+test('arbitrary resolver bytes are forwardable answers, or rejected', async () => {
   const request = queryBytes('a.example', TYPE.A);
   await fuzz({ samples: answers, rounds: 20_000 }, (input) => {
     try {
@@ -93,7 +93,7 @@ test('bytes of resolvers are answers that can be passed on, or refused', async (
   });
 });
 
-test('a message that claims records it lacks, or points in chains, costs little', () => {
+test('a message with missing records or chained pointers is cheap to process', () => {
   const empty = Buffer.alloc(12);
   empty.fill(0xff, 4);
   empty.writeUInt16BE(1, 4);

@@ -98,7 +98,7 @@ async function byTcp(bytes: Buffer, count: number): Promise<Buffer[]> {
   return replies;
 }
 
-test('names are answered by UDP with the ID and the case of the question, and change with the objects', async () => {
+test('names are answered over UDP with the question’s ID and case, and follow object changes', async () => {
   const request = queryBytes('WEB.shop.svc.cluster.local');
   const reply = await byUdp(request);
   const end = questionEnd('web.shop.svc.cluster.local');
@@ -115,7 +115,7 @@ test('names are answered by UDP with the ID and the case of the question, and ch
   );
 });
 
-test('an answer that is too long for UDP is cut and marked, and whole by TCP', async () => {
+test('an answer too long for UDP is truncated and marked, and complete over TCP', async () => {
   const name = 'many.shop.svc.cluster.local';
   const plain = show(name, await byUdp(queryBytes(name)));
   assert.deepEqual([plain.isTruncated, plain.bytes <= 512, plain.answers], [true, true, 29]);
@@ -125,7 +125,7 @@ test('an answer that is too long for UDP is cut and marked, and whole by TCP', a
   assert.deepEqual([show(name, whole!).isTruncated, show(name, whole!).answers], [false, 90]);
 });
 
-test('queries that have no answer get the code for it', async () => {
+test('unanswerable queries get the appropriate code', async () => {
   const rcode = async (request: Buffer) => (await byUdp(request)).readUInt16BE(2) & 0xf;
   assert.equal(await rcode(queryBytes('absent.shop.svc.cluster.local')), RCODE.NXDOMAIN);
   assert.equal(await rcode(queryBytes('version.bind', { class: 3 })), RCODE.REFUSED);
@@ -140,7 +140,7 @@ test('queries that have no answer get the code for it', async () => {
   assert.deepEqual([reply.readUInt16BE(2) & 0xf, reply[reply.length - 6]], [0, 1]); // BADVERS is 16
 });
 
-test('one connection takes many questions, and is closed for bytes that are no query', async () => {
+test('a connection accepts many questions, and is closed on bytes that are not a query', async () => {
   const requests = Array.from({ length: 200 }, (_, id) => framed(queryBytes('web.shop.svc.cluster.local', { id })));
   const replies = await byTcp(Buffer.concat(requests), 200);
   assert.deepEqual(
@@ -151,7 +151,7 @@ test('one connection takes many questions, and is closed for bytes that are no q
   assert.deepEqual(await byTcp(Buffer.from([0xff, 0xff]), 1), []);
 });
 
-test('a client has only so many connections', async () => {
+test('a client’s connections are limited', async () => {
   const sockets = Array.from({ length: 70 }, () => connect(server.port, '127.0.0.1'));
   const closed = Promise.all(sockets.slice(64).map((socket) => once(socket, 'close')));
   for (const socket of sockets) socket.on('error', () => undefined);
@@ -159,7 +159,7 @@ test('a client has only so many connections', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('a server that is closed frees its port', async () => {
+test('a closed server frees its port', async () => {
   const signal = AbortSignal.timeout(60_000);
   const shared = { client, address: '127.0.0.1', domain: 'cluster.local', upstream: '/dev/null', clients: [], signal };
   const first = await startDns({ ...shared, port: 0, logger: silentLogger });
@@ -169,7 +169,7 @@ test('a server that is closed frees its port', async () => {
   await (await again()).close();
 });
 
-test('options that are not valid are refused', async () => {
+test('invalid options are rejected', async () => {
   const signal = AbortSignal.timeout(60_000);
   const shared = { client, port: 0, upstream: '/dev/null', logger: silentLogger, signal };
   for (const options of [
@@ -208,7 +208,7 @@ async function responderWith(resolverOptions: { answers?: ResourceRecord[]; onNa
   };
 }
 
-test('only clients of the given networks are answered', async () => {
+test('only clients in the given networks are answered', async () => {
   await using parts = await responderWith({});
   const rcode = async (address: string) =>
     (await parts.ask(queryBytes('web.shop.svc.cluster.local'), address)).readUInt16BE(2) & 0xf;
@@ -218,7 +218,7 @@ test('only clients of the given networks are answered', async () => {
     assert.equal(await rcode(address), RCODE.REFUSED, address);
 });
 
-test('a forwarded answer has the ID and spelling of the question, and no longer TTL than it is kept', async () => {
+test('a forwarded answer has the question’s ID and spelling, and a TTL no longer than its cache lifetime', async () => {
   await using parts = await responderWith({
     answers: [{ name: 'a.example', ttl: 300, type: 'A', address: '192.0.2.1' }],
   });
@@ -239,7 +239,7 @@ test('a forwarded answer has the ID and spelling of the question, and no longer 
   assert.equal((await parts.ask(queryBytes('example', { type: TYPE.AXFR }))).readUInt16BE(2) & 0xf, RCODE.REFUSED);
 });
 
-test('a forwarded answer that is too long is cut between records', async () => {
+test('an overlong forwarded answer is truncated between records', async () => {
   const answers = Array.from(
     { length: 60 },
     (_, index): ResourceRecord => ({ name: 'a.example', ttl: 9, type: 'A', address: `192.0.2.${index}` }),
@@ -249,7 +249,7 @@ test('a forwarded answer that is too long is cut between records', async () => {
   assert.deepEqual([cut.isTruncated, cut.answers, cut.bytes <= 512], [true, 30, true]);
 });
 
-test('an alias of a name outside is answered with its addresses', async () => {
+test('an alias of an external name is answered with its addresses', async () => {
   const answers: ResourceRecord[] = [
     { name: 'www.example.org', ttl: 9, type: 'CNAME', target: 'host.example.net' },
     { name: 'host.example.net', ttl: 9, type: 'A', address: '192.0.2.4' },
@@ -266,7 +266,7 @@ test('an alias of a name outside is answered with its addresses', async () => {
   assert.equal(show(name, await parts.ask(queryBytes(name, { type: TYPE.TXT }))).answers, 1);
 });
 
-test('a query that meets a defect is answered with SERVFAIL', () => {
+test('a query that triggers a defect is answered with SERVFAIL', () => {
   const records = testCluster();
   records.service = () => {
     throw new Error('defect');
@@ -282,7 +282,7 @@ test('a query that meets a defect is answered with SERVFAIL', () => {
   assert.equal((reply as Buffer).readUInt16BE(2) & 0xf, RCODE.SERVFAIL);
 });
 
-test('a resolver that forwards to this server is found, and not asked again', async () => {
+test('a resolver that forwards to this server is detected, and not queried again', async () => {
   const asked: string[] = [];
   await using parts = await responderWith({
     onName: (name) => {

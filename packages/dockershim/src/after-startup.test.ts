@@ -7,7 +7,7 @@ import { EngineStartup } from './engine-startup.ts';
 
 const context = { signal: AbortSignal.timeout(30_000), service: '', method: '' };
 
-test('unary and streaming calls wait for the startup, and answer with its error', async () => {
+test('unary and streaming calls wait for startup, and fail with its error', async () => {
   let isThere = false;
   const work = async () => {
     if (!isThere) throw new PodwrightError('unavailable', 'no Engine');

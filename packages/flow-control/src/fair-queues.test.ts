@@ -44,7 +44,7 @@ suite('seats without queues', () => {
 });
 
 suite('seats with queues', () => {
-  test('a flow has at most half of the seats, so its slow requests do not block other flows', () => {
+  test('a flow gets at most half of the seats, so its slow requests do not block other flows', () => {
     const { enter, leave, started } = queues({ seats: 4, queuing: QUEUING });
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) enter(name);
     assert.deepEqual(started, ['a1', 'a2', 'b1', 'b2']);
@@ -56,7 +56,7 @@ suite('seats with queues', () => {
     assert.deepEqual(started.slice(5), ['a3']);
   });
 
-  test('a request that stops waiting leaves its place in the queue to another one', () => {
+  test('a request that stops waiting frees its place in the queue', () => {
     const { enter, leave, started } = queues({ seats: 1, queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } });
     assert.ok(enter('a1'));
     assert.ok(enter('a2'));
@@ -67,7 +67,7 @@ suite('seats with queues', () => {
     assert.deepEqual(started, ['a1', 'a4']);
   });
 
-  test('more seats start waiting requests, fewer seats end no running one', () => {
+  test('more seats start waiting requests, and fewer seats do not end running ones', () => {
     const { fair, enter, started } = queues({ seats: 1, queuing: QUEUING });
     for (const name of ['a1', 'b1', 'c1', 'd1']) enter(name);
     assert.deepEqual(started, ['a1']);
@@ -77,7 +77,7 @@ suite('seats with queues', () => {
     assert.equal(started.length, 3);
   });
 
-  test('flows get the same seat time, not the same number of requests', () => {
+  test('flows get equal seat time, not equal numbers of requests', () => {
     const { enter, leave, pass, started, running } = queues({ seats: 2, queuing: QUEUING });
     for (let round = 0; round < 40; round++) for (const flow of ['slow', 'fast']) enter(`${flow}${round}`);
     const ends = new Map<string, number>();
@@ -94,7 +94,7 @@ suite('seats with queues', () => {
     assert.ok(slow >= 10 && slow <= 25, `${slow}`);
   });
 
-  test('a request waits for few of the thousands of requests of another flow', () => {
+  test('a request waits for only a few of another flow’s thousands of requests', () => {
     const { enter, leave, pass, started, running } = queues({ seats: 10, queuing: QUEUING });
     let refused = 0;
     for (let index = 0; index < 5000; index++) if (!enter(`large${index}`)) refused += 1;
@@ -112,7 +112,7 @@ suite('seats with queues', () => {
     assert.ok(started.length - before < 20, `${started.length - before}`);
   });
 
-  test('all requests of a thousand flows run, and no queue stays in memory', () => {
+  test('all requests of a thousand flows run, and no queue remains in memory', () => {
     const { fair, enter, leave, pass, started, running } = queues({ seats: 20, queuing: QUEUING });
     for (let round = 0; round < 2; round++) for (let flow = 0; flow < 1000; flow++) enter(`flow${flow}.${round}`);
     assert.equal(running.size, 20);

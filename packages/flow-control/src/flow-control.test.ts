@@ -67,7 +67,7 @@ function small(limitResponse: object, seats = 4) {
 }
 
 suite('classification', () => {
-  test('requests to a new cluster have the schema, level and flow that they have upstream', () => {
+  test('requests to a new cluster get the same schema, level and flow as upstream', () => {
     const control = new FlowControl();
     const [mandatory, suggested] = [mandatoryFlowObjects(), suggestedFlowObjects()];
     control.configure([...mandatory.schemas, ...suggested.schemas], [...mandatory.levels, ...suggested.levels]);
@@ -93,7 +93,7 @@ suite('classification', () => {
     check(request('alice', []), 'global-default', 'global-default', 'alice');
   });
 
-  test('without objects, and for users in no group, the mandatory ones apply', () => {
+  test('without objects, or for users in no group, the mandatory ones apply', () => {
     const control = new FlowControl();
     const one = control.classify({ user: { username: 'x', groups: [] }, caller: 'x', info: info() });
     assert.deepEqual(
@@ -103,7 +103,7 @@ suite('classification', () => {
     assert.ok(control.classify(request('root', ['system:masters'])).isExempt);
   });
 
-  test('schemas apply by precedence, then by name; a schema whose level does not exist does not apply', () => {
+  test('schemas apply by precedence, then by name, and not if their level does not exist', () => {
     const { control } = small({ type: 'Reject' });
     const classify = () => control.classify(request('alice', [])).schema.name;
     const levels = [level('all', { limitResponse: { type: 'Reject' } })];
@@ -120,7 +120,7 @@ suite('classification', () => {
 });
 
 suite('seats', () => {
-  test('a level of the type Reject refuses requests that find no seat, with the time of the next try', async () => {
+  test('a level of type Reject rejects requests if no seat is free, with a retry time', async () => {
     const { enter, metric, counts } = small({ type: 'Reject' }, 2);
     const [first] = await Promise.all([enter('a'), enter('b')]);
     await assert.rejects(enter('c'), (error) => error instanceof FlowRefused && error.retryAfterSeconds === 1);
@@ -145,7 +145,7 @@ suite('seats', () => {
     );
   });
 
-  test('requests wait in queues until a seat is free, their time is over, or the client disconnects', async () => {
+  test('requests are queued until a seat is free, they time out, or the client disconnects', async () => {
     const queuing = { queues: 1, handSize: 1, queueLengthLimit: 2 };
     const { enter, metric, counts } = small({ type: 'Queue', queuing }, 1);
     const first = await enter('a');
@@ -166,14 +166,14 @@ suite('seats', () => {
     assert.match(inQueue!, / 0$/);
   });
 
-  test('exempt requests do not wait, and do not take seats', async () => {
+  test('exempt requests neither wait nor take seats', async () => {
     const { control, enter } = small({ type: 'Reject' }, 1);
     const root = control.classify(request('root', ['system:masters']));
     await Promise.all([1, 2, 3].map(() => control.enter(root, { maxWaitMs: 0, signal })));
     await enter('a');
   });
 
-  test('requests that wait in a level that is removed still get its seats', async () => {
+  test('requests queued in a removed level still get its seats', async () => {
     const queuing = { queues: 1, handSize: 1, queueLengthLimit: 9 };
     const { control, enter } = small({ type: 'Queue', queuing }, 1);
     const first = await enter('a');
@@ -183,7 +183,7 @@ suite('seats', () => {
     await waiting;
   });
 
-  test('the seats of a new cluster are those of upstream', async () => {
+  test('the seats of a new cluster match upstream', async () => {
     const registry = new Registry();
     const control = new FlowControl({ observer: new FlowMetrics(registry) });
     control.configure([], suggestedFlowObjects().levels);

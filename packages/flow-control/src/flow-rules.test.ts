@@ -58,7 +58,7 @@ test('a resource rule matches by verb, group, resource with subresource, and nam
   check({}, { isResourceRequest: false }, false);
 });
 
-test('a rule for a path matches the paths below it', () => {
+test('a path rule matches the paths under it', () => {
   const check = (url: string, path: string, expected: boolean) => {
     const rule = { verbs: ['get'], nonResourceURLs: [url] };
     const matches = matcherOf(schemaWith({ subjects: ANYBODY, nonResourceRules: [rule] }));

@@ -9,7 +9,7 @@ function enterAll(limit: LongRunning, caller: string): Disposable[] {
   return entered;
 }
 
-test('a caller has at most as many requests as the maximum now allows, and others have their own', () => {
+test('a caller’s limit follows the current maximum, separately from other callers', () => {
   let max = 1;
   const requests = new LongRunning({ maxOfCaller: () => max });
   const [first, ...others] = enterAll(requests, 'a');
@@ -22,7 +22,7 @@ test('a caller has at most as many requests as the maximum now allows, and other
   assert.equal(requests.enter('a'), undefined);
 });
 
-test('with a limit of all, callers leave others a part', () => {
+test('callers always leave part of the total limit to others', () => {
   const limit = new LongRunning({ max: 100 });
   const first = enterAll(limit, 'a');
   assert.equal(first.length, 50);

@@ -28,7 +28,7 @@ const annotated = (value: string) => (object: ApiObject) => ({
 });
 const other = (object: ApiObject) => ({ ...object, spec: { ...(object.spec as object), matchingPrecedence: 77 } });
 
-test('the objects of a new cluster are valid, and have all defaults', () => {
+test('the objects of a new cluster are valid, and have all defaults set', () => {
   for (const object of [...all().schemas, ...all().levels]) {
     const resource = `${object.kind!.toLowerCase()}s.flowcontrol.apiserver.k8s.io`;
     const strategy = STRATEGIES[resource]!;
@@ -37,7 +37,7 @@ test('the objects of a new cluster are valid, and have all defaults', () => {
   }
 });
 
-test('missing objects are created, levels before schemas, and complete ones are left unchanged', () => {
+test('missing objects are created, levels before schemas, and complete ones left unchanged', () => {
   const none: FlowObjects = { schemas: [], levels: [] };
   const { create } = flowChanges(none);
   assert.equal(create.length, 19);
@@ -48,7 +48,7 @@ test('missing objects are created, levels before schemas, and complete ones are 
   assert.deepEqual(flowChanges(all()), { create: [], update: [], remove: [] });
 });
 
-test('changed specifications are restored, except those of suggested objects with the annotation false', () => {
+test('changed specs are restored, except those of suggested objects with the annotation set to false', () => {
   assert.deepEqual(named(after('probes', other).update), ['probes']);
   const takenOver = (object: ApiObject) => other(annotated('false')(object));
   assert.deepEqual(after('probes', takenOver).update, []);
@@ -57,7 +57,7 @@ test('changed specifications are restored, except those of suggested objects wit
   assert.equal((restored!.spec as { matchingPrecedence: number }).matchingPrecedence, 10_000);
 });
 
-test('an object without the annotation gets it: true if its specification is unchanged, otherwise false', () => {
+test('a missing annotation is added: true if the spec is unchanged, otherwise false', () => {
   const without = (generation: number) => (object: ApiObject) => ({
     ...object,
     metadata: { name: object.metadata.name, generation },
@@ -69,7 +69,7 @@ test('an object without the annotation gets it: true if its specification is unc
   assert.equal((taken!.spec as { matchingPrecedence: number }).matchingPrecedence, 77);
 });
 
-test('the shares of the level exempt, which administrators may change, are kept', () => {
+test('administrator-set shares of the exempt level are preserved', () => {
   const { schemas, levels } = all();
   const shares = { nominalConcurrencyShares: 10, lendablePercent: 50 };
   const after = (spec: object) =>
@@ -79,7 +79,7 @@ test('the shares of the level exempt, which administrators may change, are kept'
   assert.deepEqual(restored!.spec, { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } });
 });
 
-test('objects of earlier versions are removed, those of users are not', () => {
+test('objects of earlier versions are removed, but not those of users', () => {
   const { schemas, levels } = all();
   const old = annotated('true')({ ...schemas[0]!, metadata: { name: 'old' } });
   const mine = { ...schemas[0]!, metadata: { name: 'mine' } };
@@ -98,7 +98,7 @@ test('the condition of a schema reports whether its level exists', () => {
   assert.equal(danglingCondition(with_, new Set()), undefined);
 });
 
-test('the time until the next try doubles while many requests are refused, and becomes shorter afterwards', () => {
+test('the retry time doubles while many requests are rejected, and decreases afterwards', () => {
   const retry = new RetryAfter();
   const refuse = (second: number, times: number) => {
     for (let time = 0; time < times; time++) retry.refused(1000 * second);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Endpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 
-test('endpoints are parsed in the forms that the kubelet’s flags accept', () => {
+test('endpoints are parsed in the formats accepted by the kubelet’s flags', () => {
   const check = (text: string, expected: Endpoint) => assert.deepEqual(parseEndpoint(text), expected);
   check('unix:///run/containerd/containerd.sock', { kind: 'unix', path: '/run/containerd/containerd.sock' });
   check('/run/crio/crio.sock', { kind: 'unix', path: '/run/crio/crio.sock' });
@@ -12,7 +12,7 @@ test('endpoints are parsed in the forms that the kubelet’s flags accept', () =
   check('tcp://[::1]:80', { kind: 'tcp', host: '::1', port: 80 });
 });
 
-test('invalid endpoints are rejected with the accepted forms', () => {
+test('invalid endpoints are rejected with the accepted formats', () => {
   const check = (text: string, words: RegExp) =>
     assert.throws(() => parseEndpoint(text), { code: 'invalid_argument', message: words });
   check('npipe:////./pipe/containerd', /named pipes exist on Windows only/);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openImages } from './open-images.ts';
 
-test('a store that is open cannot be opened a second time until it is closed', async (t) => {
+test('an open store cannot be opened again until it is closed', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-images-'));
   t.after(() => rmSync(root, { recursive: true }));
   const open = () => openImages({ root, snapshotterKind: 'native' });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { FakeKubeClient, refusal } from './fake-kube-client.ts';
 import { PODS } from './resources.ts';
 
-test('a scripted response is used for one call, also of several concurrent ones', async () => {
+test('a scripted response is used for only one of several concurrent calls', async () => {
   const api = new FakeKubeClient();
   for (const name of ['a', 'b']) api.put(PODS, { metadata: { namespace: 'default', name } });
   api.script({ verb: 'delete' }, refusal(503, 'ServiceUnavailable'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validateConditions } from './conditions.ts';
 
-test('conditions have the errors of upstream', () => {
+test('invalid conditions have upstream’s errors', () => {
   const valid = {
     type: 'Ready',
     status: 'True',

@@ -4,7 +4,7 @@ import { nextInt64, parseInt64 } from './int64.ts';
 
 const MAX = '9223372036854775807';
 
-test('a text is read as strconv.ParseInt reads it', () => {
+test('text is parsed like strconv.ParseInt', () => {
   const invalid = ['', '-', '1.0', '0x1', '1e3', ' 1', '1_000', '١'];
   for (const text of invalid)
     assert.equal(parseInt64(text), `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
@@ -14,6 +14,6 @@ test('a text is read as strconv.ParseInt reads it', () => {
   assert.deepEqual(read, [0n, 0n, 7n, -7n, 7n, BigInt(MAX), -(2n ** 63n)]);
 });
 
-test('the greatest int64 is followed by the least', () => {
+test('the maximum int64 wraps around to the minimum', () => {
   assert.deepEqual([nextInt64(-1n), nextInt64(BigInt(MAX))], [0n, -(2n ** 63n)]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonDiff } from './json-diff.ts';
 
-test('a diff has the lines that differ, and three lines of context', () => {
+test('a diff has the differing lines with three lines of context', () => {
   assert.equal(jsonDiff({ a: 1 }, { a: 1 }), '');
   assert.equal(jsonDiff({ a: 1, b: 2 }, { a: 1, b: 3 }), '@@ -1,4 +1,4 @@\n {\n  "a": 1,\n- "b": 2\n+ "b": 3\n }\n');
   assert.equal(
@@ -12,7 +12,7 @@ test('a diff has the lines that differ, and three lines of context', () => {
   assert.equal(jsonDiff(undefined, {}), '@@ -1 +1 @@\n-null\n+{}\n');
 });
 
-test('a long diff is cut', () => {
+test('a long diff is truncated', () => {
   const lines = jsonDiff(
     [],
     Array.from({ length: 1000 }, (_, index) => index),

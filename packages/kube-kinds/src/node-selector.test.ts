@@ -5,7 +5,7 @@ import { hasInvalidNodeSelectorValues, validateNodeSelector } from './node-selec
 const selector = (term: object) => ({ nodeSelectorTerms: [term] });
 const at = 'f.nodeSelectorTerms[0]';
 
-test('terms of node selectors have the errors of upstream', () => {
+test('invalid node selector terms have upstream’s errors', () => {
   const check = (term: object, ...errors: string[]) =>
     assert.deepEqual(
       validateNodeSelector('f', selector(term)).map(({ field, message }) => `${field}: ${message}`),
@@ -37,7 +37,7 @@ test('terms of node selectors have the errors of upstream', () => {
   );
 });
 
-test('invalid values of labels are found, and can be allowed', () => {
+test('invalid label values are detected, and can be allowed', () => {
   const wrong = selector({ matchExpressions: [{ key: 'a', operator: 'In', values: ['_'] }] });
   assert.deepEqual(
     validateNodeSelector('f', wrong).map(({ field }) => field),

@@ -35,7 +35,7 @@ for (const path of paths.filter((one) => !isEvent(one)))
   });
 
 for (const path of paths.filter(isEvent))
-  test('a watch event is decoded as by Kubernetes', () => {
+  test('a watch event is decoded like in Kubernetes', () => {
     const { json, bytes } = read(path);
     const fallback = { apiVersion: 'v1', kind: 'WatchEvent' };
     assert.deepEqual(decodeObject(schema, bytes, { fallback }), json);

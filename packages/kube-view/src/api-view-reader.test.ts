@@ -29,14 +29,14 @@ function podOf(status: object, spec: object = {}): Pod {
   return { metadata, spec: { containers: [{ name: 'main', image: 'i' }], ...spec }, status } as unknown as Pod;
 }
 
-test('objects and kinds that do not exist are absent, and others may be forbidden', async () => {
+test('nonexistent objects and kinds are reported as absent, and others may be forbidden', async () => {
   const { reader } = readerOf({ '/api/v1/namespaces/shop/services': forbidden });
   assert.equal(await reader.get(VIEWED.pods, 'shop', 'web'), undefined);
   assert.deepEqual(await reader.list(VIEWED.deployments, 'shop'), []);
   await assert.rejects(reader.list(VIEWED.services, 'shop'), { code: 'permission_denied' });
 });
 
-test('events are sorted by time, whichever field has it', async () => {
+test('events are sorted by time, whichever field contains it', async () => {
   const event = (reason: string, times: object) => ({ reason, metadata: {}, ...times });
   const items = [
     event('third', { lastTimestamp: '2026-01-01T00:00:03Z' }),
@@ -52,7 +52,7 @@ test('events are sorted by time, whichever field has it', async () => {
   assert.match(decodeURIComponent(asked[0]!), /fieldSelector=involvedObject.kind=Pod,.*uid=u$/);
 });
 
-test('the end of a log has few and short lines, and is empty if it cannot be read', async () => {
+test('the end of a log has few and short lines, or is empty if the log cannot be read', async () => {
   const lines = Array.from({ length: 9 }, (_, index) => `${index}${'x'.repeat(10_000)}`);
   const { reader, asked } = readerOf({ [`${POD}/log`]: `${lines.join('\n')}\n` });
   const end = await reader.log(podOf({}), 'main', true);
@@ -62,7 +62,7 @@ test('the end of a log has few and short lines, and is empty if it cannot be rea
   assert.deepEqual(await gone.reader.log(podOf({}), 'main', false), []);
 });
 
-test('a pod is explained to a user who may read nothing but the pod', async () => {
+test('a pod is explained even to a user who may only read the pod', async () => {
   const status = {
     phase: 'Pending',
     conditions: [

@@ -20,7 +20,7 @@ test('a Deployment is complete once all pods of the new revision are available a
   check('Deployment', { spec }, '');
 });
 
-test('conditions say why a Deployment cannot go on', () => {
+test('conditions explain why a Deployment is stuck', () => {
   const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'm' };
   check('Deployment', { status: { observedGeneration: 2, conditions: [late] } }, 'ProgressDeadlineExceeded: m');
   const refused = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'quota' };
@@ -36,7 +36,7 @@ test('StatefulSets and DaemonSets are complete by their own counts', () => {
   check('DaemonSet', { status: { ...daemons, numberAvailable: 0 } }, '');
 });
 
-test('a Job is over once it is complete or has failed, and a CronJob never', () => {
+test('a Job is finished once complete or failed, and a CronJob never', () => {
   check('Job', { status: { active: 1, ready: 0 } }, '');
   check('Job', { status: { active: 1, ready: 1 } }, 'complete');
   check('Job', { status: { conditions: [{ type: 'Complete', status: 'True' }] } }, 'complete, over');
@@ -47,7 +47,7 @@ test('a Job is over once it is complete or has failed, and a CronJob never', () 
   check('CronJob', {}, 'complete');
 });
 
-test('of the kinds that make pods only Jobs end', () => {
+test('of the kinds that create pods, only Jobs finish', () => {
   assert.deepEqual(
     ['Job', 'Deployment', 'Service'].map((kind) => [isWorkload({ kind }), isEndless({ kind })]),
     [

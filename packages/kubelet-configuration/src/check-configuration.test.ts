@@ -21,7 +21,7 @@ test("unset fields have upstream's defaults", () => {
   assert.deepEqual([rest['authorization.mode'], rest.serializeImagePulls, rest.podPidsLimit], ['Webhook', true, -1]);
 });
 
-test('zero gives the default of a field for which upstream cannot distinguish it from unset', () => {
+test('zero selects the default for fields where upstream cannot distinguish it from unset', () => {
   const { port, registryPullQPS, healthzPort, syncFrequency } = complete({
     port: 0,
     registryPullQPS: 0,
@@ -112,7 +112,7 @@ test("upstream's validation rules apply", () => {
   refuse({ featureGates: { Nope: true } }, 'featureGates = {"Nope":true}: unknown feature gate Nope');
 });
 
-test('shutdown grace periods are validated as in upstream', () => {
+test('shutdown grace periods are validated like upstream', () => {
   const priority = [{ priority: 100, shutdownGracePeriodSeconds: 10 }];
   complete({ shutdownGracePeriod: 30_000, shutdownGracePeriodCriticalPods: 10_000 });
   complete({ shutdownGracePeriodByPodPriority: priority });
@@ -130,7 +130,7 @@ test('shutdown grace periods are validated as in upstream', () => {
   for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
 });
 
-test('CPU, memory and topology policies are validated as in upstream', () => {
+test('CPU, memory and topology policies are validated like upstream', () => {
   complete({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: { 'full-pcpus-only': 'true' } });
   const options = (given: Record<string, string>) => ({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: given });
   const wrong: [Record<string, unknown>, RegExp][] = [
@@ -171,7 +171,7 @@ test('a value that requests an unsupported feature is refused with its field', (
   complete({ kubeAPIQPS: 7, hairpinMode: 'none', registerNode: false, rotateCertificates: true });
 });
 
-test('eviction thresholds are signals with amounts or shares, and soft ones have a grace period', () => {
+test('eviction thresholds are signals with amounts or percentages, and soft ones require a grace period', () => {
   complete({ evictionHard: { 'memory.available': '0%', 'nodefs.available': '10%', 'pid.available': '100' } });
   const wrong: [Record<string, unknown>, RegExp][] = [
     [
@@ -201,7 +201,7 @@ test('enforcing a reservation requires its cgroup', () => {
   );
 });
 
-test('a configuration that does not fit the host is refused', () => {
+test('a configuration that does not match the host is rejected', () => {
   const on = (cgroupVersion: 'v1' | 'v2', fields: Record<string, unknown>) => () =>
     checkedConfiguration(given(fields), { cgroupVersion });
   assert.throws(
@@ -241,7 +241,7 @@ test('at most ten problems are reported, each with its source', () => {
   });
 });
 
-test('a later file wins for each field, tables are merged, and null unsets a field', () => {
+test('a later file wins for each field, maps are merged, and null unsets a field', () => {
   const under = given({ maxPods: 1, port: 2, featureGates: { A: true }, clusterDNS: ['10.0.0.1', '10.0.0.2'] }, 'a');
   const over = given({ maxPods: 3, port: null, featureGates: { B: true }, clusterDNS: ['10.0.0.3'] }, 'b');
   const laid = Object.fromEntries(
@@ -254,7 +254,7 @@ test('a later file wins for each field, tables are merged, and null unsets a fie
   });
 });
 
-test('flags win over files and replace their tables, but feature gates are merged', () => {
+test('flags override files and replace their maps, but feature gates are merged', () => {
   const files = given({ maxPods: 1, systemReserved: { cpu: '1' }, featureGates: { A: true } }, 'a');
   const flags = given({ maxPods: 2, systemReserved: { memory: '1Gi' }, featureGates: { B: false } }, '--x');
   const laid = Object.fromEntries([...layFlags(files, flags)].map(([name, { value }]) => [name, value]));

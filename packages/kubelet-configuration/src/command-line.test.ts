@@ -33,7 +33,7 @@ test('flags have upstream’s syntax', () => {
   check('--sync-frequency=1h0m0s', { syncFrequency: 3_600_000 });
 });
 
-test('a repeated flag extends its list or table', () => {
+test('a repeated flag extends its list or map', () => {
   check('--cluster-dns=10.0.0.1,10.0.0.2 --cluster-dns 10.0.0.3', { clusterDNS: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] });
   check('--node-labels=a=1,b=2 --node-labels=b=3', { nodeLabels: { a: '1', b: '3' } });
   check('--eviction-hard=memory.available<0%', { evictionHard: { 'memory.available': '0%' } });
@@ -67,7 +67,7 @@ test("the program's own flags are returned separately", () => {
   );
 });
 
-test('help has a line for each flag, with its effect', () => {
+test('the help has a line for each flag, with its effect', () => {
   const lines = flagHelp(OWN).split('\n');
   assert.equal(lines.filter((line) => / --[a-z]/.test(line)).length, lines.length);
   assert.match(flagHelp(OWN), /^ {6}--max-pods int +maximum number of pods \(default: 110\)$/m);

@@ -35,7 +35,7 @@ test('fields have upstream’s types', () => {
   });
 });
 
-test('relative paths are resolved against the directory of the file', () => {
+test('relative paths are resolved against the file’s directory', () => {
   check('staticPodPath: manifests\nresolvConf: ""\ntlsCertFile: /c', {
     staticPodPath: '/etc/kubelet/manifests',
     resolvConf: '',
@@ -125,7 +125,7 @@ const VALUES = [
   '-1',
 ];
 
-test('every one of 3000 mutated files is accepted, or refused with a line', () => {
+test('each of 3000 mutated files is accepted, or rejected with a line', () => {
   const random = seededRandom(20261122);
   const whole = `${HEAD}port: 1\nauthentication:\n  webhook: {enabled: true, cacheTTL: 1m}\nevictionHard:\n  memory.available: 5%\n`;
   let refused = 0;
@@ -148,7 +148,7 @@ test('every one of 3000 mutated files is accepted, or refused with a line', () =
   assert.equal(Object.hasOwn(Object.prototype, 'a'), false);
 });
 
-test('hostile files are refused or accepted within a second, with a short error', () => {
+test('hostile files are accepted or rejected within a second, with a short error', () => {
   const bombs = Array.from({ length: 30 }, (_, at) => `a${at}: &a${at} [${`*a${at - 1},`.repeat(10)}]\n`);
   for (const text of [
     `${HEAD}a: ${'['.repeat(100_000)}`,

@@ -13,13 +13,13 @@ function configured(fields: Partial<KubeletConfiguration>) {
   return configuredOptions(OPTIONS, configuration, (name) => Object.hasOwn(fields, name));
 }
 
-test('the rows that compose options are those of the composed options', () => {
+test('the fields marked as composing options match the composed options', () => {
   const composing = [...FIELDS].filter(([, { effect }]) => effect.kind === 'sets' && effect.composed !== undefined);
   const composed = new Set<string>(COMPOSED_OPTIONS.flatMap(({ fields }) => fields));
   assert.deepEqual(composing.map(([name]) => name).sort(), [...composed].sort());
 });
 
-test('only the wanted fields change options, and the given options stay as they are', () => {
+test('only configured fields change options, and the given options are not modified', () => {
   const before = structuredClone(OPTIONS);
   assert.deepEqual(configured({}), OPTIONS);
   const changed = configured({ maxPods: 7, tlsCertFile: '/c' });

@@ -12,7 +12,7 @@ test('a locked gate can only be set to its value', () => {
   check('GitRepoVolumeDriver', true, 'the feature gate GitRepoVolumeDriver is locked to false');
 });
 
-test('a gate of the kubelet can only be set to this kubelet’s behaviour', () => {
+test('a kubelet gate can only be set to this kubelet’s behavior', () => {
   check('QOSReserved', false, undefined);
   check('QOSReserved', true, 'the feature gate QOSReserved cannot be true: this kubelet always behaves as with false');
   check('ContainerRestartRules', true, undefined);
@@ -24,12 +24,12 @@ test('a gate of the kubelet can only be set to this kubelet’s behaviour', () =
   );
 });
 
-test('an honoured gate can be switched', () => {
+test('an honored gate can be switched', () => {
   check('MemoryQoS', true, undefined);
   check('MemoryQoS', false, undefined);
 });
 
-test('gates of other components and of upstream’s internals are ignored', () => {
+test('gates of other components and of upstream internals are ignored', () => {
   check('GangScheduling', true, undefined);
   check('EventedPLEG', true, undefined);
 });

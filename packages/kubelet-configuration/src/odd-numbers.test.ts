@@ -56,7 +56,7 @@ function used(name: string, value: unknown): unknown {
   }
 }
 
-test('an odd number in a configuration is refused with its field, or gives a usable value', () => {
+test('an odd number in a configuration is rejected with its field, or yields a usable value', () => {
   const soon = new Set<string>();
   for (const [name, { type }] of FIELDS) {
     for (const value of ODD[type.name] ?? []) {

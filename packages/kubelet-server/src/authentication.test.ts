@@ -39,7 +39,7 @@ test('requests without credentials are refused, whatever their path', async (t) 
   }
 });
 
-test('the kernel probes idle connections, so that a client’s dead host is detected', async (t) => {
+test('the kernel probes idle connections to detect that a client’s host is dead', async (t) => {
   const { port } = await serveApi(t);
   await using socket = connect({ host: '127.0.0.1', port });
   await once(socket, 'connect');
@@ -50,7 +50,7 @@ test('the kernel probes idle connections, so that a client’s dead host is dete
   await waitFor(() => keepsAlive.test(readFileSync('/proc/net/tcp', 'utf8')) || undefined, bound);
 });
 
-test('bearer tokens are read from a file, and read again when it changes', async (t) => {
+test('bearer tokens are read from a file, and reloaded when it changes', async (t) => {
   const file = scratch(t);
   const tokenFile = file('tokens', 'first,alice\n');
   const { ask } = await serveApi(t, { authentication: { anonymous: true, tokenFile } });
@@ -115,7 +115,7 @@ async function certificates(file: (name: string) => string) {
   };
 }
 
-test('a caller that was authenticated is known after a restart of the server', async (t) => {
+test('an authenticated caller is still known after a server restart', async (t) => {
   const file = scratch(t);
   const tokenFile = file('tokens', 'first,alice\n');
   const caller = {
@@ -147,7 +147,7 @@ test('a caller that was authenticated is known after a restart of the server', a
   assert.equal(allowed(), STRANGER_RATE.burst);
 });
 
-test('client certificates are accepted if a client CA signed them for client authentication', async (t) => {
+test('client certificates are accepted if signed by a client CA for client authentication', async (t) => {
   const file = scratch(t);
   const { good, foreign, server } = await certificates(file);
   const { ask } = await serveApi(t, { authentication: { anonymous: true, clientCaFile: file('ca.crt') } });
@@ -278,7 +278,7 @@ async function slowProxy(
   return { port: (server.address() as AddressInfo).port, held: held.promise, open: opened.resolve };
 }
 
-test('a handshake that started with removed client CAs is dropped', async (t) => {
+test('a handshake started with removed client CAs is dropped', async (t) => {
   const file = scratch(t);
   const { good, foreign } = await certificates(file);
   const clientCaFile = file('authorities', readFileSync(file('ca.crt'), 'utf8'));
@@ -331,7 +331,7 @@ test('the self-signed certificate is created once, has a private key file, and i
   assert.match(text, /TLS Web Server Authentication/);
 });
 
-test('validity may be before and after 2050, where the encoding of times changes', () => {
+test('validity may be before or after 2050, when the time encoding changes', () => {
   for (const year of [2030, 2060]) {
     const notBefore = new Date(Date.UTC(year, 0, 1));
     const notAfter = new Date(notBefore.getTime() + DAY_MS);
@@ -363,7 +363,7 @@ test('the healthz port serves only /healthz', async (t) => {
   assert.equal((await fetch(`${url}/pods`)).status, 404);
 });
 
-test('the read-only port serves pods and metrics over plain HTTP, and runs no command', async (t) => {
+test('the read-only port serves pods and metrics over plain HTTP, and runs no commands', async (t) => {
   const readOnlyPort = await freePort();
   await serveApi(t, { port: 0, readOnlyPort });
   const url = `http://127.0.0.1:${readOnlyPort}`;
@@ -386,7 +386,7 @@ async function dial(t: TestContext, { port }: TestApi): Promise<Socket> {
   return socket;
 }
 
-test('too long heads, truncated requests and plain text on the TLS port close the connection', async (t) => {
+test('overlong heads, truncated requests and plain text on the TLS port close the connection', async (t) => {
   const api = await serveApi(t);
   const refused = await api.ask('/pods', { headers: { long: 'x'.repeat(300 << 10) } }).then(
     ({ status }) => status,
@@ -406,7 +406,7 @@ test('too long heads, truncated requests and plain text on the TLS port close th
   assert.equal((await api.ask('/pods')).status, 200);
 });
 
-test('a long body is not read to the end', async (t) => {
+test('an overlong body is not read to the end', async (t) => {
   const { port } = await serveApi(t);
   const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
   socket.on('error', () => undefined);
@@ -430,7 +430,7 @@ test('many unauthenticated connections do not lock out an authenticated client',
   assert.ok(closed() < 200, `${closed()} of ${MANY} were closed at once`);
 });
 
-test('an authenticated client with many idle connections does not lock out another one', async (t) => {
+test('an authenticated client with many idle connections does not lock out others', async (t) => {
   const tokenFile = scratch(t)('tokens', 'greedy,greedy\nother,other\n');
   const api = await serveApi(t, { authentication: { anonymous: false, tokenFile } });
   const ask = async (token: string) => {

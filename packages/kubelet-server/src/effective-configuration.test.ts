@@ -18,7 +18,7 @@ function shown(given: Partial<KubeletOptions>, configured: Record<string, unknow
 const MIB = 2 ** 20;
 const reserved = { memoryBytes: 300 * MIB, pids: 1024, cpuMillis: 250, ephemeralStorageBytes: 0 };
 
-test('the options of images, logs, reservations and the server are shown without a configuration file', () => {
+test('image, log, reservation and server options are shown without a configuration file', () => {
   const { images, containerLog } = kubeletOptions({
     ...{ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: silentLogger },
   });
@@ -37,7 +37,7 @@ test('the options of images, logs, reservations and the server are shown without
   assert.equal((node.authorization as Shown).mode, 'AlwaysAllow');
 });
 
-test('configured quantities are shown as the file spells them, and the two reservations separately', () => {
+test('configured quantities are shown as written in the file, and the two reservations separately', () => {
   const configured = {
     containerLogMaxSize: '10240Ki',
     systemReserved: { memory: '0.25Gi', cpu: '0.25' },

@@ -130,7 +130,7 @@ const COMMAND = withHead('POST /run/shop/web/server?cmd=true');
 const closed = (socket: Duplex) =>
   waitFor(() => socket.closed || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 
-test('a request starts when the response before it is finished, and an upgrade after all responses', async (t) => {
+test('a request starts once the previous response has finished, and an upgrade after all responses', async (t) => {
   const { api, socket, received } = await connected(t);
   const commands = () => api.fake.runtime.calls.filter(({ method }) => method === 'execSync').length;
   api.fake.runtime.inject('execSync', { delayMs: 300, times: 1 });
@@ -154,7 +154,7 @@ test('a client that pipelines too many requests behind an unfinished response is
   assert.equal((await long.api.ask('/pods')).status, 200);
 });
 
-test('a client that sends nothing, or a byte at a time, is disconnected', async (t) => {
+test('a client that sends nothing, or one byte at a time, is disconnected', async (t) => {
   const api = await serveApi(t);
   const address = { host: '127.0.0.1', port: api.port };
   const secure = () => connectTls({ ...address, rejectUnauthorized: false });

@@ -21,7 +21,7 @@ async function opened(path: string, now?: () => number): Promise<KnownCallers> {
   return callers;
 }
 
-test('a caller is known to the next process, by the time that has passed', async (t) => {
+test('a caller is still known to the next process, depending on the time elapsed', async (t) => {
   const path = fileIn(t);
   const first = await opened(path);
   first.add('192.0.2.1');
@@ -38,7 +38,7 @@ test('a caller is known to the next process, by the time that has passed', async
   assert.deepEqual(all(), [undefined, undefined, undefined]);
 });
 
-test('a time of the file in the future counts as now', async (t) => {
+test('a future time in the file counts as now', async (t) => {
   const path = fileIn(t);
   mkdirSync(join(path, '..'));
   writeFileSync(path, JSON.stringify([['192.0.2.1', Date.now() + FORMER_CALLER_MS]]));
@@ -48,7 +48,7 @@ test('a time of the file in the future counts as now', async (t) => {
   assert.equal(callers.acquaintance('192.0.2.1'), 'former');
 });
 
-test('a caller that returns is saved again only after a while', async (t) => {
+test('a returning caller is saved again only after some time', async (t) => {
   const path = fileIn(t);
   const first = await opened(path);
   first.add('192.0.2.1');
@@ -66,7 +66,7 @@ test('a caller that returns is saved again only after a while', async (t) => {
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).length, 1);
 });
 
-test('at most so many callers are saved, those of the last requests', async (t) => {
+test('the number of saved callers is limited to the most recent ones', async (t) => {
   const path = fileIn(t);
   const first = await opened(path);
   for (let host = 0; host <= MAX_CALLERS; host++) first.add(`host-${host}`);
@@ -75,7 +75,7 @@ test('at most so many callers are saved, those of the last requests', async (t) 
   assert.deepEqual([next.acquaintance('host-0'), next.acquaintance('host-1')], [undefined, 'known']);
 });
 
-test('an unreadable file and an unwritable directory are not errors', { timeout: 10_000 }, async (t) => {
+test('an unreadable file or an unwritable directory is not an error', { timeout: 10_000 }, async (t) => {
   for (const content of ['', '{', '{}', '[["192.0.2.1"]]', '[[1, 2]]', ' '.repeat(MAX_CALLERS_FILE_BYTES + 1)]) {
     const path = fileIn(t);
     mkdirSync(join(path, '..'));

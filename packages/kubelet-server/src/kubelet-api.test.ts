@@ -22,7 +22,7 @@ async function withPod(t: TestContext): Promise<TestApi> {
   return api;
 }
 
-test('pods have their specification and status, without the kind of each', async (t) => {
+test('pods have their spec and status, without a kind on each item', async (t) => {
   const { ask } = await withPod(t);
   const { status, body, headers } = await ask('/pods');
   const list = JSON.parse(body) as { kind: string; apiVersion: string; items: Pod[] };
@@ -66,7 +66,7 @@ test('/pods shows the current status of small and large pods', async (t) => {
   ]);
 });
 
-test('/runningpods lists the pods of the runtime', async (t) => {
+test('/runningpods lists the runtime’s pods', async (t) => {
   const { ask } = await withPod(t);
   const { items } = JSON.parse((await ask('/runningpods/')).body) as { items: Pod[] };
   items[0]!.spec.containers.sort((a, b) => a.name.localeCompare(b.name));
@@ -80,7 +80,7 @@ test('/runningpods lists the pods of the runtime', async (t) => {
   ]);
 });
 
-test("the steps of a pod's start are served by its UID", async (t) => {
+test('the startup steps of a pod are served by its UID', async (t) => {
   const { ask } = await withPod(t);
   const [{ status, body, headers }, same] = await Promise.all([
     ask('/podwright/v1/traces/1234'),
@@ -135,7 +135,7 @@ test('wrong paths, methods and parameters get upstream’s errors', async (t) =>
   }
 });
 
-test('logs of containers, by line, stream and bytes', async (t) => {
+test('container logs are filtered by line, stream and bytes', async (t) => {
   const { ask, fake } = await withPod(t);
   const lines = [
     '2026-01-01T00:00:00.000000000Z stdout F one',
@@ -165,7 +165,7 @@ test('/run runs a command in the container', async (t) => {
   assert.deepEqual(request.cmd, ['echo', 'a', 'b']);
 });
 
-test('/healthz reports all checks and each check', async (t) => {
+test('/healthz reports all checks, and each check individually', async (t) => {
   const { ask } = await serveApi(t);
   assert.deepEqual((await ask('/healthz')).body, 'ok');
   for (const part of ['ping', 'log', 'syncloop']) assert.equal((await ask(`/healthz/${part}`)).body, 'ok');
@@ -173,7 +173,7 @@ test('/healthz reports all checks and each check', async (t) => {
   assert.equal((await ask('/healthz?verbose&exclude=syncloop')).body, verbose);
 });
 
-test('pages about the kubelet', async (t) => {
+test('/configz and other endpoints about the kubelet are served', async (t) => {
   const { ask } = await serveApi(t);
   const configz = (await ask('/configz')).body;
   const { kubeletconfig } = JSON.parse(configz) as { kubeletconfig: Record<string, unknown> };
@@ -200,7 +200,7 @@ test('pages about the kubelet', async (t) => {
   assert.match(text, /^Paths: {2}\/configz \/debug /m);
 });
 
-test('metrics have upstream’s names, each on its page', async (t) => {
+test('metrics have upstream’s names, each on its own endpoint', async (t) => {
   const { ask } = await withPod(t);
   const metrics = (await ask('/metrics')).body;
   for (const line of [
@@ -228,7 +228,7 @@ test('metrics have upstream’s names, each on its page', async (t) => {
   assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);
 });
 
-test('profiles of the kubelet are V8’s, of a bounded time, one at a time', async (t) => {
+test('profiles are V8 profiles of the kubelet, limited in time and one at a time', async (t) => {
   const { ask } = await serveApi(t);
   const [cpu, second] = await Promise.all([ask('/debug/pprof/profile?seconds=1'), ask('/debug/pprof/heap?seconds=1')]);
   const profile = JSON.parse(cpu.body) as { nodes: { callFrame: object }[]; samples: number[]; startTime: number };
@@ -261,7 +261,7 @@ test('a profile ends when its client disconnects, and profiling can be disabled'
   assert.deepEqual([answer.status, answer.body], [405, 'profiling endpoint is disabled.\n']);
 });
 
-test('without debugging handlers only the open routes are served', async (t) => {
+test('without debugging handlers, only the open endpoints are served', async (t) => {
   const { ask } = await serveApi(t, { enableDebuggingHandlers: false });
   assert.equal((await ask('/pods')).status, 200);
   assert.equal((await ask('/metrics')).status, 200);
@@ -280,7 +280,7 @@ test('without debugging handlers only the open routes are served', async (t) => 
   assert.equal((await ask('/configz')).status, 404);
 });
 
-test('/logs/ serves the host’s logs, and no other file through any path or link', async (t) => {
+test('/logs/ serves the host’s logs, but no other files via any path or symlink', async (t) => {
   const { ask, directory, fake } = await serveApi(t);
   const log = join(directory, 'log');
   const pods = fake.handle.options.podLogsDir;

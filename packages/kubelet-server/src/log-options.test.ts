@@ -17,7 +17,7 @@ function refused(query: string, kind: 'unreadable' | 'senseless', problem: strin
   assert.deepEqual(logOptions(new URLSearchParams(query), NOW), { kind, problem }, query);
 }
 
-test('options of a log are decoded as upstream does', () => {
+test('log options are decoded like upstream', () => {
   check('', {});
   check('tailLines=&sinceTime=&limitBytes=', {});
   check('tailLines=0&limitBytes=5', { tailLines: 0, limitBytes: 5 });

@@ -39,7 +39,7 @@ async function start(t: TestContext) {
   return { begun, responses, client, until };
 }
 
-test('requests and an upgrade start in order, each when the responses before it are finished', async (t) => {
+test('requests and an upgrade start in order, each once the previous responses have finished', async (t) => {
   const { begun, responses, client, until } = await start(t);
   client.write(headOf('/1') + headOf('/2') + headOf('/3', 'connection: upgrade', 'upgrade: x'));
   for (const count of [1, 2]) {
@@ -50,7 +50,7 @@ test('requests and an upgrade start in order, each when the responses before it 
   assert.deepEqual(begun, ['/1', '/2', 'upgrade /3']);
 });
 
-test('a waiting request is not started after its client has disconnected', async (t) => {
+test('a waiting request is not started after its client disconnects', async (t) => {
   const { begun, responses, client, until } = await start(t);
   client.write(headOf('/1') + headOf('/2'));
   await until(1);
@@ -64,7 +64,7 @@ test('a waiting request is not started after its client has disconnected', async
   assert.deepEqual(begun, ['/1']);
 });
 
-test('a client whose upgrade waits for an endless response is disconnected', async (t) => {
+test('a client with an upgrade waiting for an endless response is disconnected', async (t) => {
   const { begun, client } = await start(t);
   client.write(headOf('/1') + headOf('/2', 'connection: upgrade', 'upgrade: x'));
   await once(client, 'close');

@@ -8,7 +8,7 @@ function check(request: string, expected: string): void {
   assert.equal(`${verb} ${subresources.join(',')}`, expected, request);
 }
 
-test('requests have the same verb and subresources as upstream’s', () => {
+test('requests have the same verb and subresources as upstream', () => {
   check('GET /stats/summary', 'get stats');
   check('GET /stats', 'get stats');
   check('GET /statsx', 'get proxy');

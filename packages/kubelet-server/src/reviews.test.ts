@@ -46,7 +46,7 @@ const knowing =
     return { allowed: may((spec.resourceAttributes as Record<string, unknown>).subresource) };
   };
 
-test('a token and the access of its user are reviewed once, then cached', async (t) => {
+test('a token and its user’s access are reviewed once, then cached', async (t) => {
   const { ask, asked } = await served(t, knowing());
   for (let time = 0; time < 3; time++) assert.equal((await ask('/containerLogs/a/b/c', 'good'))[0], 404);
   assert.deepEqual(asked, [
@@ -71,7 +71,7 @@ test('requests without a token are refused, and an unknown token is reviewed onc
   assert.equal(asked.length, 1);
 });
 
-test('a fine-grained subresource is enough, proxy covers the other paths, and a refusal has upstream’s wording', async (t) => {
+test('a fine-grained subresource suffices, proxy covers the other paths, and a denial has upstream’s wording', async (t) => {
   const { ask } = await served(
     t,
     knowing((subresource) => subresource === 'pods' || subresource === 'metrics'),
@@ -91,7 +91,7 @@ test('a fine-grained subresource is enough, proxy covers the other paths, and a 
   ]);
 });
 
-test('a target with a fragment is not a path: access to another path does not allow it', async (t) => {
+test('a request target with a fragment is not a path, and is not allowed by access to another path', async (t) => {
   const { ask } = await served(
     t,
     knowing((subresource) => subresource === 'proxy'),
@@ -148,7 +148,7 @@ test('malformed reviews authenticate no user and allow no request', async (t) =>
   assert.deepEqual(await ask('/pods', 'x'), [401, 'Unauthorized']);
 });
 
-test('answers are cached for their time, the least recently used are dropped first, and too many at once are refused', async () => {
+test('responses are cached for their TTL, least recently used ones are dropped first, and too many at once are refused', async () => {
   let now = 0;
   const cache = new ReviewCache<number>(2, () => now);
   let asked = 0;

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { serveApi } from './served-api.fixture.ts';
 
-test('the API is served on connections of this process without a port and without credentials', async (t) => {
+test('the API is served on in-process connections without a port or credentials', async (t) => {
   const { served } = await serveApi(t, { port: 0, authentication: { anonymous: false } as never });
   assert.deepEqual(served.addresses, {});
   for (const path of ['/healthz', '/pods']) {

@@ -30,7 +30,7 @@ function ask(socketPath: string, path: string, headers = {}): Promise<{ status: 
   return promise;
 }
 
-test('a kubelet that waits for its runtime is unhealthy, and every request fails with the reason', async (t) => {
+test('a kubelet waiting for its runtime is unhealthy, and every request fails with the reason', async (t) => {
   const { options, health } = await serve(t);
   const { socketPath } = options;
   const listed = '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n';
@@ -51,7 +51,7 @@ test('a kubelet that waits for its runtime is unhealthy, and every request fails
   }
 });
 
-test('a failed start, because of a second daemon or a port in use, leaves no socket behind', async (t) => {
+test('a failed start, due to a second daemon or a port in use, leaves no socket behind', async (t) => {
   const { options, waiting } = await serve(t);
   await assert.rejects(serveWaiting(options), { code: 'already_exists' });
   const other = { ...options, socketPath: `${options.socketPath}2` };

@@ -28,7 +28,7 @@ function limit(users?: Record<string, number>) {
   return { clock, allowed, markAuthenticated };
 }
 
-test('an unauthenticated address has its burst, then its rate', () => {
+test('an unauthenticated address is limited to a burst, then to a rate', () => {
   const { clock, allowed } = limit();
   assert.equal(allowed('192.0.2.1'), STRANGER_RATE.burst);
   assert.equal(allowed('198.51.100.1'), STRANGER_RATE.burst, 'another address has its own burst');
@@ -36,7 +36,7 @@ test('an unauthenticated address has its burst, then its rate', () => {
   assert.equal(allowed('192.0.2.1'), STRANGER_RATE.perSecond);
 });
 
-test('the callers of a remote network share a limit, and so do all remote callers', () => {
+test('callers in a remote network share a limit, and so do all remote callers', () => {
   const { clock, allowed } = limit();
   const sumOf = (prefix: string, first: number) => {
     let sum = 0;
@@ -55,7 +55,7 @@ test('the callers of a remote network share a limit, and so do all remote caller
   );
 });
 
-test('an authenticated caller has no limit for an hour, and afterwards only its own for a month', () => {
+test('an authenticated caller has no limit for an hour, and then only its own for a month', () => {
   const { clock, allowed, markAuthenticated } = limit();
   const flood = () => {
     for (let network = 0; network < 4; network++)
@@ -73,7 +73,7 @@ test('an authenticated caller has no limit for an hour, and afterwards only its 
   assert.equal(allowed('198.51.100.1'), STRANGER_RATE.perSecond);
 });
 
-test('however many local users connect, remote callers, root and local users without an earlier connection are served', () => {
+test('however many local users connect, remote callers, root and new local users are still served', () => {
   const users: Record<string, number> = Object.fromEntries(
     Array.from({ length: 300 }, (_, uid) => [`127.0.1.${uid}`, 100_000 + uid]),
   );
@@ -88,7 +88,7 @@ test('however many local users connect, remote callers, root and local users wit
   assert.ok(allowed('127.0.0.2') >= 1);
 });
 
-test('a local client that has closed its end is not a remote caller', () => {
+test('a local client that has closed its end does not count as a remote caller', () => {
   const limited = new StrangerLimit({ now: () => 0, peerUser: () => undefined });
   const own = (host: number) => {
     const address = `192.0.2.${host}`;
@@ -99,7 +99,7 @@ test('a local client that has closed its end is not a remote caller', () => {
   assert.equal(count, STRANGER_RATE.burst);
 });
 
-test('the addresses of one caller have one limit', () => {
+test('all addresses of a caller share one limit', () => {
   for (const [one, other] of [
     ['127.0.0.1', '127.3.2.1'],
     ['127.0.0.1', '::1'],
@@ -115,7 +115,7 @@ test('the addresses of one caller have one limit', () => {
   for (const address of ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::']) assert.ok(allowed(address) > 0, address);
 });
 
-test('users of this host are distinguished, whatever their addresses', () => {
+test('local users are distinguished, whatever their addresses', () => {
   const { allowed, markAuthenticated } = limit({ '127.0.0.1': 0, '192.0.2.1': 0, '127.0.0.2': 65534 });
   markAuthenticated('127.0.0.1');
   assert.equal(allowed('127.0.0.2'), STRANGER_RATE.burst);

@@ -75,7 +75,7 @@ for (const [what, manifest] of [
     await assertEnded(kubelet, kubelet.handle.endPods({ ofApi: false, gracePeriodSeconds: 0 }));
   });
 
-test('a second call kills the pods that a first one ends, also one that is being replaced', async (context) => {
+test('a second call kills the pods being ended by the first, even one being replaced', async (context) => {
   const kubelet = await stubborn(context);
   kubelet.apply(changed);
   await until(kubelet, 'stopContainer');
@@ -84,7 +84,7 @@ test('a second call kills the pods that a first one ends, also one that is being
   await assertEnded(kubelet, first);
 });
 
-test('a pod that was deleted and came back to its source ends, and is not recreated', async (context) => {
+test('a deleted pod that returns to its source ends, and is not recreated', async (context) => {
   const kept = podNamed('web', { uid: 'mine' });
   const kubelet = await start(context, { manifest: kept });
   await kubelet.pod('web', isRunning);
@@ -96,7 +96,7 @@ test('a pod that was deleted and came back to its source ends, and is not recrea
   assert.equal(countOf(kubelet, 'runPodSandbox'), 1);
 });
 
-test('a critical pod that waits for a preempted one does not start', async (context) => {
+test('a critical pod waiting for a preempted one does not start', async (context) => {
   const critical = podNamed('critical', { spec: 'priorityClassName: system-node-critical' });
   const plain = podNamed('plain');
   const kubelet = await start(context, { manifest: plain, maxPods: 1 });
@@ -108,7 +108,7 @@ test('a critical pod that waits for a preempted one does not start', async (cont
   assert.equal(countOf(kubelet, 'runPodSandbox'), 1);
 });
 
-test('a pod whose sandbox is being made ends', async (context) => {
+test('a pod whose sandbox is being created ends', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { delayMs: LONG_MS, times: 1 });
   const kubelet = await start(context, { runtime });
@@ -116,7 +116,7 @@ test('a pod whose sandbox is being made ends', async (context) => {
   await assertEnded(kubelet, kubelet.handle.endPods({ ofApi: false }));
 });
 
-test('an orphan of the runtime ends', async (context) => {
+test('an orphan in the runtime ends', async (context) => {
   const kubelet = await start(context, { untilReady: false });
   await kubelet.pod('web', isRunning);
   kubelet.runtime.inject('stopContainer', { delayMs: 50, times: 1 });
@@ -139,7 +139,7 @@ test('a running pod whose manifest has become invalid ends', async (context) => 
   await assertEnded(kubelet, kubelet.handle.endPods({ ofApi: false }));
 });
 
-test('a pod that ended by itself does not run again after two calls and a restart', async (context) => {
+test('a pod that ended on its own does not run again after two calls and a restart', async (context) => {
   const manifest = `${podNamed('once', { spec: 'restartPolicy: Never' })}---${web}`;
   const kubelet = await start(context, { manifest });
   await kubelet.pod('web', isRunning);

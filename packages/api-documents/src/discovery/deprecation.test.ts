@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deprecationWarning } from './deprecation.ts';
 
-test('deprecated versions have a warning with their removal and replacement', () => {
+test('deprecated versions have a warning that names their removal and replacement', () => {
   const check = (group: string, version: string, kind: string, expected: string | undefined) =>
     assert.equal(deprecationWarning({ group, version, kind }), expected);
   check('', 'v1', 'ComponentStatus', 'v1 ComponentStatus is deprecated in v1.19+');

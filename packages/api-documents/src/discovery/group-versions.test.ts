@@ -13,7 +13,7 @@ const resource = (group: string, version: string, plural: string): Resource => (
   verbs: ['list'],
 });
 
-test('built-in groups come by priority, other groups by name', () => {
+test('built-in groups are sorted by priority, other groups by name', () => {
   const groups = groupsOf([
     resource('example.org', 'v1', 'things'),
     resource('batch', 'v1', 'jobs'),
@@ -47,7 +47,7 @@ const extension = (group: string, version: string, priority: ExtensionVersion['p
   ...{ group, version, priority, resources: [], isCurrent: true },
 });
 
-test('the priorities of APIServices decide the order of groups and versions', () => {
+test('the priorities of APIServices determine the order of groups and versions', () => {
   const groups = groupsOf(
     [resource('apps', 'v1', 'deployments'), resource('metrics.k8s.io', 'v1beta1', 'pods')],
     [
@@ -69,7 +69,7 @@ test('the priorities of APIServices decide the order of groups and versions', ()
   );
 });
 
-test('unaggregated discovery sorts groups of the same priority by the names of their APIServices', () => {
+test('unaggregated discovery sorts groups of equal priority by the names of their APIServices', () => {
   const custom = (group: string, version: string) => ({ ...resource(group, version, 'x'), isCustom: true as const });
   const groups = groupsOf([custom('b.example', 'v1'), custom('a.example', 'v1beta1'), custom('c.example', 'v1alpha1')]);
   const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);

@@ -13,7 +13,7 @@ import { Discovery } from './discovery.ts';
 const directory = join(process.env.PODWRIGHT_KUBERNETES_DATA ?? '', 'discovery');
 
 if (process.env.PODWRIGHT_KUBERNETES_DATA !== undefined && existsSync(directory))
-  test('documents are those of Kubernetes', async () => {
+  test('documents match those of Kubernetes', async () => {
     const schema = await Schema.load();
     const { resources } = schema;
     const discovery = new Discovery({ schema, resources, serverAddress: '10.10.10.10:8050' });

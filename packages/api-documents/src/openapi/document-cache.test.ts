@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DocumentCache } from './document-cache.ts';
 
-test('a document is made once, and again some time after its last use', async (context) => {
+test('a document is built once, and rebuilt if it has been unused for some time', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const cache = new DocumentCache();
   let made = 0;

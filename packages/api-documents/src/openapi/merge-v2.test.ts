@@ -9,7 +9,7 @@ const own = () => ({
   definitions: { List: { type: 'object' }, Meta: { description: 'own' } },
 });
 
-test('a part of a document has the paths below a prefix, and the definitions that they use', () => {
+test('a filtered document has the paths under a prefix and the definitions they use', () => {
   const document = {
     paths: { '/apis/a.example/v1/': { get: at('A') }, '/apis/a.example/v10/': {}, '/version/': { get: at('Info') } },
     definitions: { A: { items: at('B') }, B: { properties: { a: at('A'), missing: at('C') } }, Info: {} },
@@ -27,7 +27,7 @@ test('a document that is nested too deeply is refused', () => {
   assert.throws(() => documentBelow({ paths: { '/a': deep } } as never, '/'), /nested too deeply/);
 });
 
-test('definitions that differ from others of the same name get another name', () => {
+test('conflicting definitions of the same name are renamed', () => {
   const other = {
     paths: { '/api/v1/': { get: at('Meta') }, '/apis/a.example/v1/': { get: at('Meta'), put: at('List') } },
     definitions: { Meta: { description: 'other', items: at('Meta') }, List: { type: 'object' } },
@@ -45,7 +45,7 @@ test('definitions that differ from others of the same name get another name', ()
   });
 });
 
-test('without other documents, a document stays as it is', () => {
+test('a document merged with no others is unchanged', () => {
   const document = own();
   assert.equal(mergedV2(document, []), document);
 });

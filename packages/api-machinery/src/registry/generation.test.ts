@@ -36,7 +36,7 @@ function generations(strategy: Strategy): (number | undefined)[] {
   ];
 }
 
-test('the generation counts changes of the spec, and of labels if the kind says so', () => {
+test('the generation is incremented by changes to the spec, and to labels for kinds that require it', () => {
   assert.deepEqual(generations({}), [1, 1, 2, 1]);
   assert.deepEqual(generations({ countsLabels: true }), [1, 2, 2, 1]);
   assert.deepEqual(generations({ startsWithoutGeneration: true }), [undefined, undefined, 1, undefined]);

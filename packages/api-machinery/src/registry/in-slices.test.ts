@@ -6,7 +6,7 @@ function work(ms: number): void {
   for (const endMs = performance.now() + ms; performance.now() < endMs; );
 }
 
-test('long work waits for a turn between its slices', async () => {
+test('long work yields between its slices', async () => {
   let turns = 0;
   const turn = async () => {
     turns += 1;
@@ -21,7 +21,7 @@ test('long work waits for a turn between its slices', async () => {
   assert.equal(turns, 2);
 });
 
-test('work ends when there are more results than needed', async () => {
+test('work stops once it has enough results', async () => {
   const seen: number[] = [];
   const results = await inSlices([1, 2, 3, 4], (value) => [seen.push(value)], { limit: 2 });
   assert.deepEqual(

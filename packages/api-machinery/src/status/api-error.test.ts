@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalid } from './api-error.ts';
 
-test('an invalid object is answered with at most 100 of its errors', () => {
+test('the response for an invalid object contains at most 100 of its errors', () => {
   const errors = Array.from({ length: 250 }, (_, index) => ({
     reason: 'FieldValueInvalid' as const,
     field: `a[${index}]`,

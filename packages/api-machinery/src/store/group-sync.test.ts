@@ -45,7 +45,7 @@ function groupSync() {
 }
 
 suite('group sync', () => {
-  test('writes that are recorded while a sync runs share the next sync', async () => {
+  test('writes recorded during a sync share the next sync', async () => {
     const { sync, syncs, durable } = groupSync();
     sync.written(1, true);
     for (const revision of [2, 3, 4]) sync.written(revision, true);
@@ -72,7 +72,7 @@ suite('group sync', () => {
     assert.deepEqual(done, ['first', 'second']);
   });
 
-  test('writes that were not recorded cause no sync, and are reported in the order of revisions', async () => {
+  test('unrecorded writes cause no sync, and are reported in revision order', async () => {
     const { sync, syncs, durable } = groupSync();
     sync.written(1, false);
     assert.deepEqual(durable, [1]);
@@ -85,7 +85,7 @@ suite('group sync', () => {
     assert.equal(syncs.running, 0);
   });
 
-  test('after a failed sync, the callers that wait get the error, and later writes are refused', async () => {
+  test('after a failed sync, waiting callers get the error, and later writes are refused', async () => {
     const { sync, syncs, durable, failures } = groupSync();
     sync.written(1, true);
     const first = assert.rejects(sync.until()!, /input\/output error/);
@@ -111,7 +111,7 @@ suite('a store whose journal must be synced', () => {
     return { syncs, store: new MemoryStore({ volatile: ['leases'], history }, journal) };
   }
 
-  test('reports changes to watches once they are durable, and returns them to reads at once', async () => {
+  test('reports changes to watches once they are durable, and returns them to reads immediately', async () => {
     const { syncs, store } = open();
     const { revision } = store;
     const watch = store.watch('pods', { from: revision });
@@ -131,7 +131,7 @@ suite('a store whose journal must be synced', () => {
     assert.equal(past.objects[0], created);
   });
 
-  test('reports no earlier change to a watch that begins before that change is durable', async () => {
+  test('does not report an earlier change to a watch that starts before that change is durable', async () => {
     const { syncs, store } = open();
     store.create(podKey('a'), configMap('a', ''));
     const taken = take(store.watch('pods', { from: store.revision }), 1);
@@ -141,7 +141,7 @@ suite('a store whose journal must be synced', () => {
     assert.deepEqual(described(await taken), [`ADDED default/b@${revision}`]);
   });
 
-  test('keeps large changes until they are durable and watches can read them', async () => {
+  test('retains large changes until they are durable and watches can read them', async () => {
     const { syncs, store } = open({ maxEvents: 10, maxBytes: 1000 });
     const { revision } = store.create(podKey('a'), configMap('a', 'x'.repeat(600)));
     await syncs.end();
@@ -154,7 +154,7 @@ suite('a store whose journal must be synced', () => {
     assert.equal((await taken).length, 3);
   });
 
-  test('syncs nothing for volatile objects', async () => {
+  test('does not sync for volatile objects', async () => {
     const { syncs, store } = open();
     store.create({ ...podKey('first'), resource: 'leases' }, configMap('first', '')); // reserves revisions
     await syncs.end();

@@ -8,7 +8,7 @@ import { pod, podKey } from './test-objects.fixture.ts';
 
 objectStoreSuite('in memory', (options) => new MemoryStore(options));
 
-test('a store begins above the revisions of earlier processes, and reserves its own with its first write', () => {
+test('a store starts above the revisions of earlier processes, and reserves its own on its first write', () => {
   const entries: JournalEntry[] = [];
   const journal = { ...NO_JOURNAL, reservedRevision: 7, record: (entry: JournalEntry) => entries.push(entry) };
   const store = new MemoryStore({}, journal);
@@ -25,7 +25,7 @@ test('a store begins above the revisions of earlier processes, and reserves its 
   );
 });
 
-test('the history of a resource forgets changes that are five minutes old, at a later write of any resource', (t) => {
+test('changes older than five minutes are dropped from the history on the next write of any resource', (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   const store = new MemoryStore();

@@ -27,7 +27,7 @@ const refuses = (work: () => unknown, message: RegExp) =>
   assert.throws(work, (error) => error instanceof OutOfSpace && message.test(error.message));
 const FULL = /^etcdserver: mvcc: database space exceeded: /;
 
-test('an object may not become larger than the limit, but one that is larger may shrink', () => {
+test('an object may not grow beyond the limit, but an oversized one may shrink', () => {
   const store = new MemoryStore({ space: LIMITS });
   put(store, 'a', 6_000, 'unbounded');
   refuses(() => put(store, 'a', 6_001), /^etcdserver: request is too large: the object would have 6\d+ bytes/);
@@ -36,7 +36,7 @@ test('an object may not become larger than the limit, but one that is larger may
   put(store, 'b', 4_000);
 });
 
-test('a full store takes deletions, what does not grow, and what the reserve is for', () => {
+test('a full store accepts deletions, writes that do not grow, and writes entitled to the reserve', () => {
   const refused: object[] = [];
   const store = new MemoryStore({ space: { ...LIMITS, onFull: (sizes) => refused.push(sizes) } });
   for (const name of ['a', 'b', 'c']) put(store, name, 4_500);

@@ -33,7 +33,7 @@ function putPair(text: string): void {
 
 const textOf = (name: string, from: SqliteStore) => (from.get(podKey(name))!.decode().data as { text: string }).text;
 
-test('a backup during writes is consistent, for root only, and replaces an earlier one', async () => {
+test('a backup taken during writes is consistent, readable by root only, and replaces an earlier one', async () => {
   const path = join(scratch, 'backup.db');
   writeFileSync(path, 'an earlier backup', { mode: 0o644 });
   for (let index = 0; index < 500; index++) store.create(podKey(`c${index}`), configMap('c', 'x'.repeat(4000)));
@@ -57,7 +57,7 @@ test('a backup during writes is consistent, for root only, and replaces an earli
   restored.close();
 });
 
-test('a restored store gives higher revisions than the original, whatever happened after the backup', async () => {
+test('a restored store assigns higher revisions than the original, whatever was written after the backup', async () => {
   const path = join(scratch, 'backup.db');
   putPair('begin');
   await store.backup(path);
@@ -72,7 +72,7 @@ test('a restored store gives higher revisions than the original, whatever happen
   restored.close();
 });
 
-test('a backup that fails names its path and leaves nothing', async () => {
+test('a failed backup names its path and leaves no files', async () => {
   putPair('begin');
   for (const path of [join(scratch, 'absent', 'backup.db'), join(scratch, 'store')])
     await assert.rejects(store.backup(path), (error) => {

@@ -52,17 +52,17 @@ suite('a file that is no whole store', () => {
     assert.deepEqual(readFileSync(path), content);
   };
 
-  test('is refused if its beginning is overwritten', () => checkDamage((content) => content.fill(7, 0, 100)));
+  test('is refused if its start is overwritten', () => checkDamage((content) => content.fill(7, 0, 100)));
   // page 2 is the pointer map, which is not needed for reading objects
   for (const page of [2, 5])
     test(`is refused if page ${page} is overwritten`, () =>
       checkDamage((content) => content.fill(0xa5, (page - 1) * PAGE_BYTES, page * PAGE_BYTES)));
-  test('is refused if it is cut', () => {
+  test('is refused if it is truncated', () => {
     const path = filledPath();
     writeFileSync(path, readFileSync(path).subarray(0, 6 * PAGE_BYTES));
     checkRefused(path, 'data_loss', /the file is damaged/);
   });
-  test('is refused if one letter of an object has changed', () => {
+  test('is refused if one character of an object has changed', () => {
     const path = filledPath();
     const database = new DatabaseSync(path);
     database.exec(
@@ -72,7 +72,7 @@ suite('a file that is no whole store', () => {
     checkRefused(path, 'data_loss', /the file is damaged: the checksum of pods default\/c7 is wrong; restore a backup/);
   });
 
-  test('is refused if it is not a file', () => {
+  test('is refused if it is not a regular file', () => {
     const path = newPath();
     mkdirSync(path, { recursive: true });
     checkRefused(path, 'unknown', /it is not a regular file/);
@@ -85,7 +85,7 @@ suite('a file that is no whole store', () => {
     checkRefused(path, 'unknown', /no such table: store/);
   });
 
-  test('is refused, and not changed, if a newer version has written it', () => {
+  test('is refused, and left unchanged, if it was written by a newer version', () => {
     const path = filledPath();
     const database = new DatabaseSync(path);
     database.exec('UPDATE store SET version = 2; PRAGMA wal_checkpoint(TRUNCATE)');

@@ -23,7 +23,7 @@ objectStoreSuite('in a file that survives a power cut', (options) =>
 const LEASE = { resource: 'leases', namespace: 'kube-node-lease', name: 'n' };
 
 suite('a store that was opened again', () => {
-  test('has the same objects with their revisions, but none of volatile resources', () => {
+  test('has the same objects and revisions, except those of volatile resources', () => {
     const path = newPath();
     const options = { volatile: ['leases'] };
     const first = openSqliteStore(path, options);
@@ -46,7 +46,7 @@ suite('a store that was opened again', () => {
     second.close();
   });
 
-  test('gives revisions above those of volatile writes, which are not in the file', () => {
+  test('assigns revisions above those of volatile writes, which are not in the file', () => {
     const path = newPath();
     const options = { volatile: ['leases'] };
     const first = openSqliteStore(path, options);
@@ -62,7 +62,7 @@ suite('a store that was opened again', () => {
     second.close();
   });
 
-  test('reserves further revisions before a range is used up', () => {
+  test('reserves more revisions before a range is used up', () => {
     const path = newPath();
     const first = openSqliteStore(path, { volatile: ['leases'], history: { maxEvents: 1, maxBytes: 1 } });
     let { revision } = first.create(LEASE, pod('n'));
@@ -80,7 +80,7 @@ suite('the file of a store', () => {
     path = newPath();
   });
 
-  test('and its directory are for root only', () => {
+  test('and its directory are accessible to root only', () => {
     const store = openSqliteStore(path);
     store.create(podKey('a'), configMap('a', 'secret'));
     const modes = [join(path, '..'), path, `${path}-wal`].map((file) => statSync(file).mode & 0o777);

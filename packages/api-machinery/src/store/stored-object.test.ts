@@ -16,7 +16,7 @@ const versioned = (object: ApiObject, revision: number) => ({
   metadata: { ...object.metadata, resourceVersion: String(revision) },
 });
 
-test('the revision is in the metadata only, also after it was changed', () => {
+test('the revision is only in the metadata, even after a change', () => {
   const stored = StoredObject.encode('a/b', 9, ODD);
   assert.deepEqual(JSON.parse(stored.bytes.toString()), versioned(ODD, 9));
   const later = stored.withRevision(1234);
@@ -25,7 +25,7 @@ test('the revision is in the metadata only, also after it was changed', () => {
   assert.deepEqual(stored.decode(), versioned(ODD, 9));
 });
 
-test('an object that was read from bytes is decoded from them, and once while it is in use', () => {
+test('an object loaded as bytes is decoded from them, once while it is in use', () => {
   const { bytes } = StoredObject.encode('a/b', 9, ODD);
   const read = new StoredObject('a/b', 9, bytes);
   const object = read.decode();

@@ -20,7 +20,7 @@ const allowing = (verb: string, ...names: string[]) => ({
 const request = (status: Record<string, unknown> = {}): ApiObject =>
   object('csr-1', { spec: { signerName: 'acme.com/web' }, status });
 
-test('a request is approved by those who may approve for its signer or the domain of it', async () => {
+test('a request can be approved by users allowed to approve for its signer or the signer’s domain', async () => {
   const write = { to: `${RESOURCE}/approval`, object: request(), oldObject: request() };
   await admit(certificateApproval(allowing('approve', 'acme.com/web')), write);
   await admit(certificateApproval(allowing('approve', 'acme.com/*')), write);
@@ -32,7 +32,7 @@ test('a request is approved by those who may approve for its signer or the domai
   await admit(certificateApproval(allowing('x')), { ...write, to: `${RESOURCE}/status` });
 });
 
-test('a certificate is issued by those who may sign for its signer', async () => {
+test('a certificate can be issued by users allowed to sign for its signer', async () => {
   const write = (status: Record<string, unknown>) => ({
     to: `${RESOURCE}/status`,
     object: request(status),
@@ -45,7 +45,7 @@ test('a certificate is issued by those who may sign for its signer', async () =>
   await admit(certificateSigning(allowing('x')), write({}));
 });
 
-test('no client certificate is requested for system:masters', async () => {
+test('client certificates for system:masters cannot be requested', async () => {
   const write = (subject: string, signerName = 'kubernetes.io/kube-apiserver-client') => ({
     to: RESOURCE,
     object: object('csr-1', { spec: { signerName, request: subject === '' ? 'x' : requestFor(subject) } }),

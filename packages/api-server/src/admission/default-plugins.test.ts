@@ -26,7 +26,7 @@ async function create(name: string, spec: Record<string, unknown> = {}) {
   return admitted!;
 }
 
-test('a pod passes all plugins, and the quota counts the defaults of the range', async () => {
+test('a pod passes all plugins, and the quota counts the defaults of the limit range', async () => {
   await assert.rejects(create('host', { hostNetwork: true }), /violates PodSecurity "baseline:latest"/);
   const { spec } = await create('one');
   const { containers, tolerations, priority, serviceAccountName } = spec as Record<string, unknown> & {
@@ -43,13 +43,13 @@ test('a pod passes all plugins, and the quota counts the defaults of the range',
   );
 });
 
-test('a write without an object, as a deletion, is only validated', async () => {
+test('a write without an object, such as a deletion, is only validated', async () => {
   const deletion = attributesOf({ to: 'namespaces', oldObject: object('default') });
   assert.equal(await chain.mutate(deletion), undefined);
   await assert.rejects(chain.validate(deletion), /may not be deleted/);
 });
 
-test('a namespace that is deleted while a webhook is called gets no new object', async () => {
+test('a namespace deleted during a webhook call gets no new object', async () => {
   put(store, 'namespaces', object('brief', { status: { phase: 'Active' } }));
   const validate = () => put(store, 'namespaces', object('brief', { status: { phase: 'Terminating' } }));
   const slow = defaultAdmission({ ...parts, webhooks: { validating: { name: 'slow', validate } } });

@@ -13,7 +13,7 @@ const container = (name: string, resources: Resources = {}, fields = {}) => ({ n
 const pod = (...containers: unknown[]) => object('shop/web', { spec: { containers } });
 const create = (one: ApiObject, to = 'pods') => ({ to, object: one });
 
-test('containers get default requests and limits, and the pod a note of them', async () => {
+test('containers get default requests and limits, and the pod an annotation about them', async () => {
   const ranges = plugin({
     type: 'Container',
     default: { cpu: '1', memory: '1Gi' },
@@ -39,7 +39,7 @@ test('containers get default requests and limits, and the pod a note of them', a
   });
 });
 
-test('the first of several ranges decides', async () => {
+test('the first of several limit ranges wins', async () => {
   const ranges = plugin(
     { type: 'Container', default: { cpu: '1' } },
     { type: 'Container', default: { cpu: '2', memory: '1Gi' } },
@@ -49,7 +49,7 @@ test('the first of several ranges decides', async () => {
   assert.deepEqual(containers[0]!.resources, { limits: { cpu: '1', memory: '1Gi' } });
 });
 
-test('a pod without ranges, or with all amounts, is not changed', async () => {
+test('a pod without limit ranges, or with all amounts set, is unchanged', async () => {
   const one = pod(container('a', { limits: { cpu: '1' } }));
   for (const ranges of [
     plugin(),
@@ -59,7 +59,7 @@ test('a pod without ranges, or with all amounts, is not changed', async () => {
     assert.equal((await admit(ranges, create(one))).object, one);
 });
 
-test('amounts outside the bounds of containers are rejected', async () => {
+test('amounts outside the container bounds are rejected', async () => {
   const check = (limit: Record<string, unknown>, resources: Resources, message: string | undefined) => {
     const write = create(pod(container('a', resources)));
     const ranges = plugin({ type: 'Container', ...limit });
@@ -109,7 +109,7 @@ test('amounts outside the bounds of containers are rejected', async () => {
   );
 });
 
-test('the bounds of a pod are for what its containers need together', async () => {
+test('pod bounds apply to the total of its containers', async () => {
   const ranges = plugin({ type: 'Pod', max: { cpu: '2' } });
   const cpu = (limit: string, fields = {}) => container('a', { limits: { cpu: limit } }, fields);
   const withInit = (init: unknown[], ...containers: unknown[]) =>

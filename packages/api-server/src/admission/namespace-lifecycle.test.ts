@@ -9,7 +9,7 @@ const store = storeOf({
 });
 const plugin = new NamespaceLifecycle(store);
 
-test('objects are created and updated in existing namespaces only', async () => {
+test('objects can be created and updated only in existing namespaces', async () => {
   await admit(plugin, { to: 'pods', object: object('shop/web') });
   await rejects(plugin, { to: 'pods', object: object('none/web') }, 'namespaces "none" not found');
   const update = { to: 'pods', object: object('none/web'), oldObject: object('none/web') };
@@ -20,7 +20,7 @@ test('objects are created and updated in existing namespaces only', async () => 
   await admit(plugin, { to: 'pods/exec', operation: 'CONNECT', object: object('none/web') });
 });
 
-test('nothing new is created in a namespace that is being terminated', async () => {
+test('nothing can be created in a terminating namespace', async () => {
   const refusal = 'unable to create new content in namespace old because it is being terminated';
   const error = await rejects(plugin, { to: 'pods', object: object('old/web') }, `pods "web" is forbidden: ${refusal}`);
   assert.deepEqual(error.status.details, {
@@ -39,7 +39,7 @@ test('nothing new is created in a namespace that is being terminated', async () 
   await admit(plugin, { to: 'pods', object: object('old/web'), oldObject: object('old/web') });
 });
 
-test('namespaces of the system are not deleted', async () => {
+test('system namespaces cannot be deleted', async () => {
   for (const name of ['default', 'kube-system', 'kube-public'])
     await rejects(
       plugin,
@@ -50,7 +50,7 @@ test('namespaces of the system are not deleted', async () => {
   await admit(plugin, { to: 'namespaces', object: object('new') });
 });
 
-test('a namespace that is deleted during the write is noticed', async () => {
+test('deletion of the namespace during a write is detected', async () => {
   const chain = admissionChain([plugin]);
   put(store, 'namespaces', object('brief'));
   const attributes = attributesOf({ to: 'pods', object: object('brief/web') });

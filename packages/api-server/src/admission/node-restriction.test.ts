@@ -81,7 +81,7 @@ test('other users are not restricted', async () => {
   );
 });
 
-test('a node creates mirror pods of its own', async () => {
+test('a node can create mirror pods for itself', async () => {
   await allows(createPod(mirror({ volumes: [{ hostPath: {} }, { projected: { sources: [{ downwardAPI: {} }] } }] })));
   await refuses(
     createPod(mirror({}, { annotations: {} })),
@@ -97,7 +97,7 @@ test('a node creates mirror pods of its own', async () => {
   );
 });
 
-test('a mirror pod is owned by its node', async () => {
+test('a mirror pod must be owned by its node', async () => {
   const check = (ownerReferences: unknown, message: string) =>
     refuses(createPod(mirror({}, { ownerReferences })), message);
   const none = 'node "n1" can only create pods with an owner reference set to itself';
@@ -118,7 +118,7 @@ test('a mirror pod is owned by its node', async () => {
   await check([{ ...OWNER, uid: 'u2' }], 'node n1 UID mismatch: expected u2 got u1');
 });
 
-test('a mirror pod refers to no API objects', async () => {
+test('a mirror pod cannot reference API objects', async () => {
   const check = (spec: Record<string, unknown>, reference: string) =>
     refuses(createPod(mirror(spec)), `node "n1" can not create pods that reference ${reference}`);
   await check({ serviceAccountName: 'app' }, 'serviceaccounts');
@@ -135,7 +135,7 @@ test('a mirror pod refers to no API objects', async () => {
   await volume({ projected: { sources: [{ clusterTrustBundle: {} }] } }, 'clustertrustbundles');
 });
 
-test('a node deletes and evicts its own pods', async () => {
+test('a node can delete and evict only its own pods', async () => {
   const pod = (nodeName: string) => object('shop/web', { spec: { nodeName } });
   await allows({ to: 'pods', oldObject: pod('n1') });
   await refuses(
@@ -154,7 +154,7 @@ test('a node deletes and evicts its own pods', async () => {
   );
 });
 
-test('a node reports the status of its own pods, and nothing else', async () => {
+test('a node can update the status of its own pods, and nothing else', async () => {
   const pod = (status: Record<string, unknown>, labels = {}, nodeName = 'n1') =>
     object('shop/web', { spec: { nodeName }, status }, { labels });
   const write = (one: ReturnType<typeof pod>, old = pod({})) => ({ to: 'pods/status', object: one, oldObject: old });
@@ -174,7 +174,7 @@ test('a node reports the status of its own pods, and nothing else', async () => 
   );
 });
 
-test('a node writes its own Node without taints, owners and restricted labels', async () => {
+test('a node can write its own Node, except taints, owners and restricted labels', async () => {
   const node = (fields: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}) =>
     object('n1', fields, metadata);
   const update = (one: ReturnType<typeof node>) => ({ to: 'nodes/status', object: one, oldObject: node() });
@@ -200,7 +200,7 @@ test('a node writes its own Node without taints, owners and restricted labels', 
   );
 });
 
-test('labels of the reserved domains belong to administrators', () => {
+test('labels in reserved domains can be set only by administrators', () => {
   const check = (label: string, isAllowed: boolean) => {
     assert.deepEqual(forbiddenLabels({ [label]: 'x' }, {}), isAllowed ? [] : [label]);
     assert.deepEqual(forbiddenLabels({}, { [label]: 'x' }), isAllowed ? [] : [label]);
@@ -227,7 +227,7 @@ test('labels of the reserved domains belong to administrators', () => {
     check(label, false);
 });
 
-test('a node reports the expansion of volumes', async () => {
+test('a node can report volume expansion', async () => {
   const claim = (status: Record<string, unknown>, metadata = {}) =>
     object('shop/data', { spec: { volumeName: 'pv' }, status }, metadata);
   const write = (one: ReturnType<typeof claim>) => ({
@@ -249,7 +249,7 @@ test('a node reports the expansion of volumes', async () => {
   await refuses({ ...write(claim({})), to: 'persistentvolumeclaims' }, 'may only update PVC status');
 });
 
-test('a node requests tokens for its pods and their audiences', async () => {
+test('a node can request tokens for its pods and their audiences', async () => {
   const reference = { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'uid-web' };
   const token = (boundObjectRef: unknown, audiences?: unknown) => ({
     to: 'serviceaccounts/token',
@@ -287,13 +287,13 @@ test('a node requests tokens for its pods and their audiences', async () => {
   );
 });
 
-test('an audience that the server fills in after admission is not the request of the node', async () => {
+test('an audience filled in by the server after admission does not count as requested by the node', async () => {
   const reference = { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'uid-web' };
   const completed = object('shop/app', { spec: { boundObjectRef: reference, audiences: ['https://issuer'] } });
   await admissionChain([plugin]).validate(attributesOf({ to: 'serviceaccounts/token', object: completed, user: NODE }));
 });
 
-test('a node writes its own lease, CSINode and slices', async () => {
+test('a node can write its own lease, CSINode and slices', async () => {
   const leases = 'leases.coordination.k8s.io';
   await allows({ to: leases, object: object('kube-node-lease/n1') });
   await refuses(
@@ -327,7 +327,7 @@ test('a node writes its own lease, CSINode and slices', async () => {
   );
 });
 
-test('a node requests certificates for itself', async () => {
+test('a node can request certificates for itself', async () => {
   const write = (signerName: string, subject?: string) => {
     const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '/dev/null'];
     const pem =

@@ -32,7 +32,7 @@ const pod = (where: string, spec: Record<string, unknown> = SPEC, metadata = {})
   object(`${where}/web`, { spec }, metadata);
 const HOST = 'host namespaces (hostNetwork=true)';
 
-test('a pod that violates the enforced level is rejected', async () => {
+test('a pod that violates the enforce level is rejected', async () => {
   await rejects(
     plugin,
     { to: 'pods', object: pod('base') },
@@ -46,7 +46,7 @@ test('a pod that violates the enforced level is rejected', async () => {
   );
 });
 
-test('a pod that violates the warned level is admitted with a warning', async () => {
+test('a pod that violates the warn level is admitted with a warning', async () => {
   const { warnings } = await admit(plugin, { to: 'pods', object: pod('warned') });
   assert.deepEqual(warnings, [`would violate PodSecurity "baseline:latest": ${HOST}`]);
   const restricted = await admit(plugin, { to: 'pods', object: pod('base', { ...SPEC, hostNetwork: false }) });
@@ -55,7 +55,7 @@ test('a pod that violates the warned level is admitted with a warning', async ()
   ]);
 });
 
-test('an invalid label enforces the strictest level', async () => {
+test('an invalid label enforces the most restrictive level', async () => {
   await rejects(
     plugin,
     { to: 'pods', object: pod('odd', { containers: [], hostPID: true }) },
@@ -79,7 +79,7 @@ test('updates are checked if containers are added or images change', async () =>
   await admit(plugin, { to: 'pods/exec', operation: 'CONNECT', object: pod('base') });
 });
 
-test('templates of workloads are only warned of', async () => {
+test('pod templates of workloads only cause warnings', async () => {
   const template = { metadata: {}, spec: SPEC };
   const check = async (to: string, fields: Record<string, unknown>, where = 'warned') =>
     (await admit(plugin, { to, object: object(`${where}/x`, fields) })).warnings.length;
@@ -111,7 +111,7 @@ test('labels of a namespace are validated', async () => {
   await admit(plugin, create({ enforce: 'restricted', 'enforce-version': 'v1.0', audit: 'baseline' }));
 });
 
-test('existing pods that violate a stricter level are warned of', async () => {
+test('existing pods that violate a stricter level cause warnings', async () => {
   const owner = (uid: string) => ({ ownerReferences: [{ controller: true, uid }] });
   for (const [name, spec, metadata] of [
     ['c', SPEC, owner('1')],
@@ -141,7 +141,7 @@ test('existing pods that violate a stricter level are warned of', async () => {
   assert.deepEqual(await warnings({ enforce: 'baseline' }, {}, 'exempt'), []);
 });
 
-test('of many pods, one of each controller is checked first', () => {
+test('if there are many pods, one per controller is checked first', () => {
   const owner = { ownerReferences: [{ controller: true, uid: '1' }] };
   const replicas = Array.from({ length: 3000 }, (_, index) => object(`free/r${index}`, { spec: {} }, owner));
   const level = { level: 'baseline', version: 36 } as const;
@@ -153,7 +153,7 @@ test('of many pods, one of each controller is checked first', () => {
   ]);
 });
 
-test('the policy of a namespace follows from its labels', () => {
+test('the policy of a namespace is derived from its labels', () => {
   const check = (labels: Record<string, string>, enforce: string, warn: string) => {
     const { policy } = policyOf(labelled(labels), PRIVILEGED);
     assert.deepEqual([formatLevel(policy.enforce), formatLevel(policy.warn)], [enforce, warn]);

@@ -65,7 +65,7 @@ const validations = (...expressions: (string | object)[]) => ({
   validations: expressions.map((one) => (typeof one === 'string' ? { expression: one } : one)),
 });
 
-test('a policy denies requests whose validations fail', async () => {
+test('a policy denies requests that fail its validations', async () => {
   const spec = validations('object.data.a == "1"', {
     expression: 'has(object.data.b)',
     reason: 'Forbidden',
@@ -199,7 +199,7 @@ test('expressions can use the request, the namespace, the old object and an auth
   );
 });
 
-test('expressions that cost too much are stopped, and the request is denied', async () => {
+test('expressions that exceed the cost limit are stopped, and the request is denied', async () => {
   const startMs = performance.now();
   const loop = 'lists.range(2000).all(x, lists.range(2000).all(y, x + y >= 0))';
   assert.match(

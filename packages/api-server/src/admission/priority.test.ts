@@ -16,7 +16,7 @@ const pod = (spec: Record<string, unknown>) => ({ to: 'pods', object: object('sh
 const check = async (plugin: PriorityAdmission, spec: Record<string, unknown>, expected: Record<string, unknown>) =>
   assert.deepEqual((await admit(plugin, pod(spec))).object.spec, { ...spec, ...expected });
 
-test('a pod gets the priority of its class', async () => {
+test('a pod gets the priority of its priority class', async () => {
   await check(plain, { priorityClassName: 'high' }, { priority: 1000, preemptionPolicy: 'Never' });
   await check(plain, { priorityClassName: 'high', priority: 1000 }, { preemptionPolicy: 'Never' });
   const preemptionPolicy = 'PreemptLowerPriority';
@@ -25,11 +25,11 @@ test('a pod gets the priority of its class', async () => {
   await check(plain, { priorityClassName: 'system-cluster-critical' }, { priority: 2_000_000_000, preemptionPolicy });
 });
 
-test('a pod without a class gets the default class, the lowest if there are several', async () => {
+test('a pod without a class gets the default class, or the lowest if there are several', async () => {
   await check(defaulted, {}, { priorityClassName: 'low', priority: 7, preemptionPolicy: 'PreemptLowerPriority' });
 });
 
-test('a priority that is not that of the class is rejected', async () => {
+test('a priority that differs from that of the class is rejected', async () => {
   const message = (given: number, computed: number) =>
     `the integer value of priority (${given}) must not be provided in pod spec; priority admission controller computed ${computed} from the given PriorityClass name`;
   await rejects(plain, pod({ priority: 5 }), message(5, 0));
@@ -53,7 +53,7 @@ test('an update that omits the priority retains it', async () => {
   assert.deepEqual(updated.spec, { priority: 6, preemptionPolicy: 'Never' });
 });
 
-test('only one class is the default', async () => {
+test('only one class can be the default', async () => {
   const write = (name: string, globalDefault = true) => ({
     to: CLASSES,
     object: object(name, { value: 1, globalDefault }),
@@ -69,7 +69,7 @@ test('only one class is the default', async () => {
   await admit(plain, write('new'));
 });
 
-test('the classes of the system cannot be deleted', async () => {
+test('system classes cannot be deleted', async () => {
   const system = object('system-node-critical', { value: 2_000_001_000 });
   await rejects(
     plain,
@@ -79,7 +79,7 @@ test('the classes of the system cannot be deleted', async () => {
   await admit(plain, { to: CLASSES, oldObject: high });
 });
 
-test('a pod tolerates for five minutes that its node is not ready or unreachable', async () => {
+test('pods tolerate a not-ready or unreachable node for five minutes', async () => {
   const added = (key: string) => ({
     key: `node.kubernetes.io/${key}`,
     operator: 'Exists',

@@ -26,7 +26,7 @@ const pod = (name: string, resources: Resources = {}, spec: Record<string, unkno
 const exceeded = (requested: string, used: string, limited: string) =>
   `exceeded quota: q, requested: ${requested}, used: ${used}, limited: ${limited}`;
 
-test('an object that was deleted, or whose write failed, does not count', async () => {
+test('deleted objects and failed writes do not count', async () => {
   const { plugin, store } = namespace(quota({ pods: '1' }));
   const key = { resource: 'pods', namespace: 'shop', name: 'a' };
   await admit(plugin, { to: 'pods', object: pod('a') });
@@ -63,7 +63,7 @@ test('objects are counted in the store', async () => {
   await admit(plugin, { to: 'events', object: object('shop/e') });
 });
 
-test('writes that are under way count, until they are made or have failed', async () => {
+test('writes in flight count until they succeed or fail', async () => {
   const { plugin, store } = namespace(quota({ pods: '2' }));
   await admit(plugin, { to: 'pods', object: pod('a'), dryRun: true });
   await admit(plugin, { to: 'pods', object: pod('a') });
@@ -77,7 +77,7 @@ test('writes that are under way count, until they are made or have failed', asyn
   await admit(plugin, { to: 'pods', object: pod('c') });
 });
 
-test('requests and limits of pods are added up, with overhead and extended resources', async () => {
+test('requests and limits of pods are summed, including overhead and extended resources', async () => {
   const hard = { 'requests.cpu': '1', memory: '1Gi', 'limits.memory': '2Gi', 'requests.acme.com/gpu': '1' };
   const resources = { requests: { cpu: '600m', memory: '512Mi' }, limits: { memory: '1Gi', cpu: '1' } };
   const { plugin } = namespace(quota(hard), { pods: pod('a', resources) });
@@ -101,7 +101,7 @@ test('requests and limits of pods are added up, with overhead and extended resou
   );
 });
 
-test('containers must set what a quota limits, unless the pod does', async () => {
+test('containers must set the resources limited by a quota, unless the pod does', async () => {
   const { plugin } = namespace(quota({ 'limits.cpu': '4', memory: '1Gi', 'requests.ephemeral-storage': '1Gi' }));
   const spec = {
     containers: [{ name: 'b', resources: { requests: { memory: '1' } } }, { name: 'a' }],
@@ -118,7 +118,7 @@ test('containers must set what a quota limits, unless the pod does', async () =>
   });
 });
 
-test('pods that have ended are not charged', async () => {
+test('terminated pods are not charged', async () => {
   const ended = { ...pod('a'), status: { phase: 'Succeeded' } };
   const lost = object(
     'shop/b',
@@ -136,7 +136,7 @@ test('pods that have ended are not charged', async () => {
   );
 });
 
-test('a quota with scopes is for the pods that meet all of them', async () => {
+test('a quota with scopes applies to pods that match all of them', async () => {
   const check = async (spec: Record<string, unknown>, inside: ApiObject, outside: ApiObject) => {
     const { plugin } = namespace(quota({ pods: '0' }, spec), { pods: outside });
     await rejects(plugin, { to: 'pods', object: inside }, exceeded('pods=1', 'pods=0', 'pods=0'));
@@ -166,7 +166,7 @@ test('a quota with scopes is for the pods that meet all of them', async () => {
   await check(selecting('DoesNotExist'), pod('b'), high);
 });
 
-test('updates are charged by their difference', async () => {
+test('updates are charged for the difference', async () => {
   const small = pod('a', { requests: { cpu: '1' } });
   const { plugin, store } = namespace(quota({ 'requests.cpu': '2' }), { pods: small });
   const resize = (cpu: string) => ({ to: 'pods/resize', object: pod('a', { requests: { cpu } }), oldObject: small });
@@ -182,7 +182,7 @@ test('updates are charged by their difference', async () => {
   await admit(plugin, { to: 'pods/status', object: pod('a', { requests: { cpu: '9' } }), oldObject: small });
 });
 
-test('an update that uses less does not lower the usage before it is written', async () => {
+test('an update that reduces usage lowers it only once written', async () => {
   const large = pod('a', { requests: { cpu: '2' } });
   const { plugin } = namespace(quota({ 'requests.cpu': '2' }), { pods: large });
   await admit(plugin, { to: 'pods/resize', object: pod('a', { requests: { cpu: '1' } }), oldObject: large });
@@ -190,13 +190,13 @@ test('an update that uses less does not lower the usage before it is written', a
   await rejects(plugin, write, exceeded('requests.cpu=1', 'requests.cpu=2', 'requests.cpu=2'));
 });
 
-test('objects that use none of a resource are admitted when it is exceeded', async () => {
+test('objects that do not use a resource are admitted even if its quota is exceeded', async () => {
   const service = (name: string, type: string) => object(`shop/${name}`, { spec: { type, ports: [{ port: 1 }] } });
   const { plugin } = namespace(quota({ 'services.nodeports': '0' }), { services: service('a', 'NodePort') });
   await admit(plugin, { to: 'services', object: service('b', 'ClusterIP') });
 });
 
-test('an update by which a quota begins to apply is charged in full', async () => {
+test('an update that brings an object under a quota is charged in full', async () => {
   const plain = pod('a');
   const { plugin } = namespace(quota({ pods: '0' }, { scopes: ['Terminating'] }), { pods: plain });
   await rejects(
@@ -218,7 +218,7 @@ test('an update under way by which a quota begins to apply counts in full', asyn
   await rejects(plugin, end('b', b), exceeded('pods=1', 'pods=1', 'pods=1'));
 });
 
-test('claims are charged by number, storage and class', async () => {
+test('claims are charged by count, storage and class', async () => {
   const claim = (name: string, storage: string, storageClassName = 'gold', status = {}) =>
     object(`shop/${name}`, { spec: { storageClassName, resources: { requests: { storage } } }, status });
   const hard = {
@@ -253,7 +253,7 @@ test('claims are charged by number, storage and class', async () => {
   );
 });
 
-test('Services are charged by number, node ports and load balancers', async () => {
+test('Services are charged by count, node ports and load balancers', async () => {
   const service = (type: string, fields = {}) =>
     object('shop/s', { spec: { type, ports: [{ port: 1 }, { port: 2, nodePort: 30000 }], ...fields } });
   const check = async (hard: string, one: ApiObject, amount: string | undefined) => {
@@ -271,7 +271,7 @@ test('Services are charged by number, node ports and load balancers', async () =
   await check('services.loadbalancers', service('NodePort'), undefined);
 });
 
-test('the status of a quota follows the usage', async (t) => {
+test('the status of a quota tracks the usage', async (t) => {
   const { store } = namespace(
     quota({ pods: '5', 'requests.cpu': '2', 'count/leases.coordination.k8s.io': '9', 'count/unknown.x': '1' }),
     { pods: pod('a', { requests: { cpu: '500m' } }) },
@@ -320,7 +320,7 @@ test('the status of a quota follows the usage', async (t) => {
   await kept;
 });
 
-test('a failure does not end the updates of statuses', async (t) => {
+test('a failure does not stop status updates', async (t) => {
   const { store } = namespace(quota({ pods: '2' }), { pods: pod('a') });
   const stop = new AbortController();
   t.after(() => stop.abort());

@@ -13,7 +13,7 @@ const pod = (spec: Record<string, unknown>) => ({ to: 'pods', object: object('sh
 const specOf = async (spec: Record<string, unknown>) => (await admit(plugin, pod(spec))).object.spec;
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 
-test('a pod gets the overhead, node selector and tolerations of its class', async () => {
+test('a pod gets the overhead, node selector and tolerations of its RuntimeClass', async () => {
   const admitted = { runtimeClassName: 'kata', overhead: podFixed, ...scheduling };
   assert.deepEqual(await specOf({ runtimeClassName: 'kata' }), admitted);
   const own = { runtimeClassName: 'kata', nodeSelector: { disk: 'ssd' }, overhead: { cpu: '0.1', memory: '64Mi' } };
@@ -22,7 +22,7 @@ test('a pod gets the overhead, node selector and tolerations of its class', asyn
   assert.deepEqual(await specOf({}), {});
 });
 
-test('a pod that contradicts its class is rejected', async () => {
+test('a pod that conflicts with its RuntimeClass is rejected', async () => {
   await rejects(
     plugin,
     pod({ runtimeClassName: 'none' }),
@@ -39,7 +39,7 @@ test('a pod that contradicts its class is rejected', async () => {
   );
 });
 
-test('of tolerations, the wider ones remain', () => {
+test('overlapping tolerations are merged into the broader one', () => {
   const check = (first: object[], second: object[], expected: object[]) =>
     assert.deepEqual(mergedTolerations(first as never, second as never), expected);
   const all = { operator: 'Exists' };

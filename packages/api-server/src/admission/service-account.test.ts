@@ -59,7 +59,7 @@ test('a pod gets the default account and a volume with its token, CA and namespa
   assert.deepEqual(spec.initContainers[0]!.volumeMounts, mounts);
 });
 
-test('a container that mounts something else there has no token', async () => {
+test('a container with another mount at the token path gets no token', async () => {
   const own = container('a', { volumeMounts: [{ name: 'x', mountPath: MOUNT }] });
   assert.equal((await specOf(pod({ containers: [own] }))).volumes, undefined);
   const spec = await specOf(pod({ containers: [own, container('b')] }));
@@ -67,27 +67,27 @@ test('a container that mounts something else there has no token', async () => {
   assert.equal(spec.containers[0]!.volumeMounts!.length, 1);
 });
 
-test('a volume with the reserved prefix is used instead of a new one', async () => {
+test('an existing volume with the reserved prefix is reused', async () => {
   const spec = await specOf(pod({ volumes: [{ name: 'kube-api-access-mine' }] }));
   assert.deepEqual(spec.volumes, [{ name: 'kube-api-access-mine' }]);
   assert.equal(spec.containers[0]!.volumeMounts![0]!.name, 'kube-api-access-mine');
 });
 
-test('the pod decides whether the token is mounted, then the account', async () => {
+test('the pod, then the account, decides whether the token is mounted', async () => {
   const mounts = async (spec: Record<string, unknown>) => (await specOf(pod(spec))).volumes !== undefined;
   assert.equal(await mounts({ automountServiceAccountToken: false }), false);
   assert.equal(await mounts({ serviceAccountName: 'quiet' }), false);
   assert.equal(await mounts({ serviceAccountName: 'quiet', automountServiceAccountToken: true }), true);
 });
 
-test('a pod gets the image pull secrets of its account, unless it has its own', async () => {
+test('a pod gets its account’s image pull secrets unless it sets its own', async () => {
   const pulls = async (spec: Record<string, unknown>) => (await specOf(pod(spec))).imagePullSecrets;
   assert.deepEqual(await pulls({ serviceAccountName: 'app' }), [{ name: 'pull' }]);
   assert.deepEqual(await pulls({ serviceAccount: 'app', imagePullSecrets: [{ name: 'own' }] }), [{ name: 'own' }]);
   assert.equal(await pulls({}), undefined);
 });
 
-test('a pod with an unknown account is rejected; the default account is awaited', async () => {
+test('a pod with an unknown account is rejected, but the default account is waited for', async () => {
   const missing = (name: string, namespace = 'shop') =>
     `pods "web" is forbidden: error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
   const impatient = new ServiceAccountAdmission({ store, wait: () => assert.fail('waits') });
@@ -101,7 +101,7 @@ test('a pod with an unknown account is rejected; the default account is awaited'
   assert.equal(waits, 3);
 });
 
-test('a mirror pod has neither account nor Secrets', async () => {
+test('a mirror pod may use neither an account nor Secrets', async () => {
   const mirror = (spec: Record<string, unknown>) => pod(spec, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
   const plain = mirror({});
   assert.equal((await admit(plugin, { to: 'pods', object: plain })).object, plain);
@@ -116,7 +116,7 @@ test('a mirror pod has neither account nor Secrets', async () => {
   await check({ volumes: [token] }, 'a mirror pod may not use ServiceAccountToken volume projections');
 });
 
-test('an account with the annotation limits the Secrets of its pods', async () => {
+test('an account with the annotation restricts the Secrets of its pods', async () => {
   const strict = (spec: Record<string, unknown>) => ({
     to: 'pods',
     object: pod({ serviceAccountName: 'strict', ...spec }),
@@ -157,7 +157,7 @@ test('an account with the annotation limits the Secrets of its pods', async () =
   );
 });
 
-test('updates and other objects are not changed', async () => {
+test('updates and other objects are unchanged', async () => {
   const one = pod({});
   assert.equal((await admit(plugin, { to: 'pods', object: one, oldObject: one })).object, one);
   assert.equal((await admit(plugin, { to: 'deployments.apps', object: one })).object, one);

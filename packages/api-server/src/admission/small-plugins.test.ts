@@ -63,7 +63,7 @@ test('an Ingress without a class gets the newest default class', async () => {
   assert.equal(await classOf({}, { annotations: { 'kubernetes.io/ingress.class': 'x' } }), undefined);
 });
 
-test('a new node is tainted until it is ready', async () => {
+test('a new node is tainted until ready', async () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
   const taintsOf = async (spec: Record<string, unknown>) =>
     at((await admit(taintNodesByCondition, { to: 'nodes', object: object('n1', { spec }) })).object.spec, 'taints');
@@ -87,7 +87,7 @@ test('volumes, claims and their classes are protected by a finalizer', async () 
   assert.equal(await finalizers('pods'), undefined);
 });
 
-test('a pod gets the zone and the region of its node', async () => {
+test('a pod gets its node’s zone and region', async () => {
   const zone = { 'topology.kubernetes.io/zone': 'z' };
   const store = storeOf({ nodes: [object('n1', {}, { labels: { ...zone, other: 'x' } }), object('n2')] });
   const labels = async (to: string, fields: Record<string, unknown>) =>
@@ -101,7 +101,7 @@ test('a pod gets the zone and the region of its node', async () => {
   assert.deepEqual(await labels('pods/binding', target('n1', 'Other')), { a: 'b' });
 });
 
-test('a claim grows only if its class supports it', async () => {
+test('a claim can be expanded only if its class allows it', async () => {
   const store = storeOf({
     'storageclasses.storage.k8s.io': [object('big', { allowVolumeExpansion: true }), object('fixed')],
   });
@@ -127,7 +127,7 @@ test('a claim grows only if its class supports it', async () => {
   );
 });
 
-test('a pod is not resized to more than its node has', async () => {
+test('a pod cannot be resized beyond its node’s capacity', async () => {
   const store = storeOf({ nodes: object('n1', { status: { allocatable: { cpu: '2', memory: '1Gi' } } }) });
   const pod = (requests: Record<string, string>, nodeName = 'n1') =>
     object('shop/web', { spec: { nodeName, containers: [{ resources: { requests } }] } });

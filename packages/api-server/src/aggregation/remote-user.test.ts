@@ -14,14 +14,14 @@ test('a user is sent with UID, groups and extra attributes', () => {
   assert.deepEqual(remoteUserHeaders({ username: 'jane', groups: [] }), { 'X-Remote-User': 'jane' });
 });
 
-test('names with characters beyond ASCII are sent as UTF-8', () => {
+test('non-ASCII names are sent as UTF-8', () => {
   const { 'X-Remote-User': sent } = remoteUserHeaders({ username: 'zoë', groups: [] });
   assert.equal(Buffer.from(String(sent), 'latin1').toString(), 'zoë');
   const { 'X-Remote-Extra-%C3%AB': value } = remoteUserHeaders({ username: 'a', groups: [], extra: { ë: ['b'] } });
   assert.deepEqual(value, ['b']);
 });
 
-test('users that a receiver would take for others are refused', () => {
+test('users that a receiver could mistake for others are refused', () => {
   const refused = (user: object) =>
     assert.throws(() => remoteUserHeaders({ username: 'a', groups: [], ...user }), UnsendableUser);
   for (const username of [' system:admin', 'system:admin ', 'a\r\nX-Remote-Group: system:masters', 'a\0', '\u00a0a'])

@@ -34,7 +34,7 @@ async function audited(policy: string, decide?: () => 'allow' | 'no opinion') {
 const configMap = (name: string, data = {}) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
 
-test('each request has an event with its user, its object and its result', async () => {
+test('each request has an event with its user, object and result', async () => {
   const { server, events } = await audited(METADATA_POLICY);
   await using _ = server;
   const headers = { 'user-agent': 'test/1', 'audit-id': 'id-1' };
@@ -66,7 +66,7 @@ test('each request has an event with its user, its object and its result', async
   ]);
 });
 
-test('refused requests are logged: without credentials, forbidden, and in the name of another user', async () => {
+test('refused requests are logged: unauthenticated, forbidden and impersonated', async () => {
   const { server, events } = await audited(METADATA_POLICY, () => 'no opinion');
   await using _ = server;
   await send(server, WAYS[1], { path: MAPS, user: '' });
@@ -78,7 +78,7 @@ test('refused requests are logged: without credentials, forbidden, and in the na
   assert.equal(forbidden.annotations['authorization.k8s.io/decision'], 'forbid');
 });
 
-test('bodies are logged by the policy, but never those of secrets', async () => {
+test('bodies are logged according to the policy, but never those of Secrets', async () => {
   const rules = `
 - { level: None, users: [system:admin], verbs: [list] }
 - { level: Request, resources: [{ resources: [configmaps], resourceNames: [only-request] }] }
@@ -113,7 +113,7 @@ test('bodies are logged by the policy, but never those of secrets', async () => 
   assert.equal(events[4].level, 'Metadata');
 });
 
-test('a large event has no bodies', async () => {
+test('oversized events omit the bodies', async () => {
   const { server, events } = await audited(policyOf('[{ level: RequestResponse }]'));
   await using _ = server;
   const headers = { 'content-type': 'application/json' };
@@ -122,7 +122,7 @@ test('a large event has no bodies', async () => {
   assert.deepEqual([events[0].level, events[0].requestObject], ['Metadata', undefined]);
 });
 
-test('annotations and messages cannot make an event so large that it is lost', () => {
+test('annotations and messages cannot make an event so large that it is dropped', () => {
   const events: Event[] = [];
   const policy = { decide: () => ({ level: 'Metadata', omitStages: [] }) } as unknown as AuditPolicy;
   const log = new AuditLog({ policy, write: (line) => events.push(JSON.parse(line)), now: () => 1 });
@@ -187,7 +187,7 @@ test('an invalid policy is refused', async () => {
   await assert.rejects(openAuditLog({ path, policyPath: join(scratch, 'missing') }, given), /read the audit policy/);
 });
 
-test('the file is for root only, and bounded', async () => {
+test('the file is readable by root only, and bounded in size', async () => {
   const directory = mkdtempSync(join(scratch, 'rotated-'));
   const path = join(directory, 'audit.log');
   const file = new RotatedFile({ path, maxBytes: 100, maxFiles: 2, logger: silentLogger });
@@ -207,7 +207,7 @@ test('the file is for root only, and bounded', async () => {
   assert.match(readFileSync(path, 'utf8'), /^49 x+\nmore\n$/m);
 });
 
-test('lines that cannot be written are lost, and the loss is logged', async () => {
+test('lines that cannot be written are dropped, and the loss is logged', async () => {
   const warnings: string[] = [];
   const logger = { warn: (_: object, message: string) => void warnings.push(message) } as never;
   const path = join(scratch, 'directory');
@@ -223,7 +223,7 @@ test('lines that cannot be written are lost, and the loss is logged', async () =
   assert.deepEqual(warnings.slice(2), ['the audit log lost events']);
 });
 
-test('requests wait while the disk does not keep up with their events, so none is lost', async () => {
+test('requests wait while the disk cannot keep up, so no event is lost', async () => {
   const path = join(scratch, 'busy.log');
   const { observer, close } = await openAuditLog({ path }, { logger: silentLogger, now: Date.now });
   const observers = new RequestObservers([observer], silentLogger);

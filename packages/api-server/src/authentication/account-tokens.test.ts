@@ -19,7 +19,7 @@ function refused(tokens: AccountTokens, token: string, message: string, audience
   );
 }
 
-test('a token of a pod has its account, groups, pod and node', () => {
+test('a pod’s token has its account, groups, pod and node', () => {
   const cluster = new TestCluster();
   const token = cluster.token({ ...POD, node: { name: 'n1', uid: 'uid-n1' } });
   const { user, audiences } = cluster.tokens.authenticate(token, ['other', ISSUER])!;
@@ -40,7 +40,7 @@ test('a token of a pod has its account, groups, pod and node', () => {
   });
 });
 
-test('times of a token are checked at each use, with a minute of leeway', () => {
+test('the times in a token are checked on each use, with a minute of leeway', () => {
   const cluster = new TestCluster();
   const token = cluster.token();
   const start = cluster.nowMs;
@@ -66,7 +66,7 @@ test('a token for other audiences is refused', () => {
   assert.deepEqual(tokens.authenticate(token, ['vault'])!.audiences, ['vault']);
 });
 
-test('a token ends with its service account', () => {
+test('a token becomes invalid with its service account', () => {
   const cluster = new TestCluster();
   const token = cluster.token();
   assert.ok(cluster.tokens.authenticate(token, [ISSUER]));
@@ -80,7 +80,7 @@ test('a token ends with its service account', () => {
   refused(cluster.tokens, token, 'serviceaccounts "app" not found');
 });
 
-test('a token ends with the object to which it is bound', () => {
+test('a token becomes invalid with the object it is bound to', () => {
   const check = (kind: string, path: string, bound: Record<string, unknown>) => {
     const cluster = new TestCluster();
     const token = cluster.token(bound);
@@ -104,14 +104,14 @@ test('a token ends with the object to which it is bound', () => {
   check('Node', 'n1', { node: { name: 'n1', uid: 'uid-n1' } });
 });
 
-test('the node of a pod is information: the token does not end with it', () => {
+test('the node of a pod is informational: the token outlives it', () => {
   const cluster = new TestCluster();
   const token = cluster.token({ ...POD, node: { name: 'n1', uid: 'uid-n1' } });
   cluster.remove(object('Node', 'n1'));
   assert.ok(cluster.tokens.authenticate(token, [ISSUER]));
 });
 
-test('tokens of older keys remain valid, those of other keys are refused', () => {
+test('tokens signed with older keys remain valid; those of unknown keys are rejected', () => {
   const cluster = new TestCluster();
   const old = cluster.token();
   const added = newKey('rsa');
@@ -123,7 +123,7 @@ test('tokens of older keys remain valid, those of other keys are refused', () =>
   refused(cluster.tokens, foreign.token(), 'invalid signature, no keys found');
 });
 
-test('a key identifier does not choose an algorithm, a file or a statement', () => {
+test('a key ID cannot select an algorithm, a file or a statement', () => {
   const cluster = new TestCluster();
   const foreign = newKey();
   const claims = { iss: ISSUER, aud: [ISSUER], sub: 'x', exp: 1e12, 'kubernetes.io': {} };
@@ -135,7 +135,7 @@ test('a key identifier does not choose an algorithm, a file or a statement', () 
   check('', 'invalid signature');
 });
 
-test('tokens of other issuers, and other texts, are not recognized', () => {
+test('tokens of other issuers and other strings are not recognized', () => {
   const cluster = new TestCluster();
   const claims = { aud: [ISSUER], exp: 1e12 };
   const check = (text: string) => assert.equal(cluster.tokens.authenticate(text, [ISSUER]), undefined);

@@ -38,7 +38,7 @@ test('a bootstrap token names its user and groups', () => {
   assert.deepEqual(userOf({ data })?.groups, groups);
 });
 
-test('a bootstrap token that expires later is valid', () => {
+test('a bootstrap token that has not expired yet is valid', () => {
   assert.ok(userOf({ data: { expiration: '2026-01-01T00:00:01Z' } }));
   assert.ok(userOf({ data: { expiration: '2026-01-01T01:00:00+00:59' } }));
 });

@@ -32,7 +32,7 @@ function refused(headers: readonly string[], rules: readonly string[], message: 
   );
 }
 
-test('a user with the verb impersonate gets the requested name, UID, groups and extra fields', () => {
+test('a user with the impersonate verb gets the requested name, UID, groups and extra fields', () => {
   const headers = [
     'Impersonate-User: bob',
     'Impersonate-Uid: 42',
@@ -50,7 +50,7 @@ test('a user with the verb impersonate gets the requested name, UID, groups and 
   });
 });
 
-test('a request without impersonation headers stays as it is', () => {
+test('a request without impersonation headers is unchanged', () => {
   assert.equal(requestedUser(['Host', 'x', 'Impersonate-User', '']), undefined);
   assert.deepEqual(
     ['impersonate-user', 'impersonate-uid', 'impersonate-group', 'impersonate-extra-x', 'host'].map(
@@ -60,7 +60,7 @@ test('a request without impersonation headers stays as it is', () => {
   );
 });
 
-test('headers without a user name are refused', () => {
+test('impersonation headers without a user name are rejected', () => {
   const check = (headers: string[], shown: string) =>
     assert.throws(() => requestedUser(headers), { message: `requested ${shown} without impersonating a user name` });
   check(
@@ -73,12 +73,12 @@ test('headers without a user name are refused', () => {
   );
 });
 
-test('the first user name and UID count', () => {
+test('the first user name and UID win', () => {
   const { username, uid } = requestedUser(['Impersonate-User', 'a', 'impersonate-user', 'system:admin'])!;
   assert.deepEqual([username, uid], ['a', '']);
 });
 
-test('each part must be allowed', () => {
+test('each impersonated attribute must be allowed', () => {
   const user = ['Impersonate-User: bob'];
   const cannot = (verb: string, what: string, group = '') =>
     `User "alice" cannot ${verb} resource "${what}" in API group "${group}" at the cluster scope`;
@@ -102,7 +102,7 @@ test('each part must be allowed', () => {
   );
 });
 
-test('service accounts have their own groups, unless others are requested', () => {
+test('service accounts get their own groups unless others are requested', () => {
   const headers = ['Impersonate-User: system:serviceaccount:shop:app'];
   const rules = ['impersonate core serviceaccounts,groups'];
   assert.deepEqual(impersonate(headers, rules).groups, [
@@ -115,7 +115,7 @@ test('service accounts have their own groups, unless others are requested', () =
   assert.equal(impersonate(invalid, ['impersonate core users']).username, 'system:serviceaccount:shop:app:x');
 });
 
-test('the anonymous user is not authenticated', () => {
+test('an impersonated anonymous user is in system:unauthenticated only', () => {
   const rules = ['impersonate core users,groups'];
   const groups = (...headers: string[]) => impersonate(headers, rules).groups;
   assert.deepEqual(groups('Impersonate-User: system:anonymous'), ['system:unauthenticated']);
@@ -128,7 +128,7 @@ const CONSTRAINED = [
   'impersonate:user-info authentication.k8s.io users,groups,userextras/acme.com/x',
 ];
 
-test('a constrained user may impersonate only for the allowed requests', () => {
+test('a user with constrained impersonation may impersonate only for the allowed requests', () => {
   assert.equal(impersonate(['Impersonate-User: bob', 'Impersonate-Group: dev'], CONSTRAINED).username, 'bob');
   const other = ['impersonate-on:user-info:list core pods', ...CONSTRAINED.slice(1)];
   refused(
@@ -138,7 +138,7 @@ test('a constrained user may impersonate only for the allowed requests', () => {
   );
 });
 
-test('a constrained user cannot become a member of system:masters, nor request empty values', () => {
+test('constrained impersonation cannot grant system:masters or empty values', () => {
   const check = (header: string, message: string) => refused(['Impersonate-User: bob', header], CONSTRAINED, message);
   const cannot = (what: string) =>
     `User "alice" cannot impersonate:user-info resource "${what}" in API group "authentication.k8s.io" at the cluster scope`;
@@ -160,7 +160,7 @@ test('a constrained user cannot become a member of system:masters, nor request e
   );
 });
 
-test('a service account with the mode associated-node may impersonate its own node only', () => {
+test('a service account with associated-node mode may impersonate only its own node', () => {
   const rules = [
     'impersonate-on:associated-node:get core pods',
     'impersonate:associated-node authentication.k8s.io nodes',
@@ -181,7 +181,7 @@ test('a service account with the mode associated-node may impersonate its own no
   );
 });
 
-test('the modes for nodes and service accounts fix their groups', () => {
+test('the node and service account modes fix the groups', () => {
   const rules = ['arbitrary-node', 'serviceaccount'].flatMap((mode) => [
     `impersonate-on:${mode}:get core pods`,
     `impersonate:${mode} authentication.k8s.io nodes,serviceaccounts`,

@@ -16,7 +16,7 @@ function accepts(header: unknown, sign: (signed: string) => string): boolean {
   return parsed !== undefined && isSignedWith(parsed, key);
 }
 
-test('tokens of each algorithm are verified with their key, and with no other', () => {
+test('tokens of each algorithm are verified with their key, and no other', () => {
   for (const [kind, algorithm] of [
     ['P-256', 'ES256'],
     ['P-384', 'ES384'],
@@ -32,7 +32,7 @@ test('tokens of each algorithm are verified with their key, and with no other', 
   }
 });
 
-test('a token without a signature, or with an HMAC of the public key, is refused', () => {
+test('an unsigned token, or one with an HMAC of the public key, is rejected', () => {
   const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const hmac = (signed: string) => createHmac('sha256', publicPem).update(signed).digest('base64url');
   for (const alg of ['none', 'None', 'NONE', '', undefined, 1, ['ES256']]) {
@@ -44,7 +44,7 @@ test('a token without a signature, or with an HMAC of the public key, is refused
   assert.ok(!accepts({ alg: 'ES256', kid: key.id }, () => Buffer.alloc(64).toString('base64url')));
 });
 
-test('a changed token is refused', () => {
+test('a tampered token is rejected', () => {
   const changed = parseToken(`${encoded({ alg: 'ES256', kid: key.id })}.${encoded({ iss: 'you' })}.${signature}`)!;
   assert.ok(!isSignedWith(changed, key));
   const rsa = newKey('rsa');
@@ -58,7 +58,7 @@ test('a header that changes how a token is verified is refused', () => {
   assert.ok(!isSignedWith({ ...parsed, header: { ...parsed.header, crit: ['b64'] } }, key));
 });
 
-test('other texts are no tokens', () => {
+test('other strings are not tokens', () => {
   const check = (text: string) => assert.equal(parseToken(text), undefined, text.slice(0, 80));
   check('');
   check('..');

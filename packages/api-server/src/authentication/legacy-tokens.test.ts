@@ -30,7 +30,7 @@ function withToken() {
   return { cluster, tokens, token, refused };
 }
 
-test('the token in a Secret is that of its service account', () => {
+test('a token in a Secret authenticates as its service account', () => {
   const { cluster, tokens, token } = withToken();
   assert.deepEqual(tokens.authenticate(token, ['other', ISSUER]), {
     user: {
@@ -45,7 +45,7 @@ test('the token in a Secret is that of its service account', () => {
   assert.equal(tokens.authenticate('x', [ISSUER]), undefined);
 });
 
-test('a token is valid while its Secret contains it and its account exists', () => {
+test('a token is valid as long as its Secret contains it and its account exists', () => {
   const { cluster, token, refused } = withToken();
   refused(token, 'the token is invalid for the target audiences', ['other']);
   cluster.put(secret(token, { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } }));

@@ -64,11 +64,11 @@ test('a client certificate names the user, the groups and the UID', async () => 
   });
 });
 
-test('of several common names the last one counts, as in Go', async () => {
+test('if there are several common names, the last wins, as in Go', async () => {
   assert.equal((await ask(authority.issue(['0.CN = alice', '1.CN = bob']))).answer?.username, 'bob');
 });
 
-test('certificates that are not valid for a client are refused', async () => {
+test('certificates not valid for clients are rejected', async () => {
   using other = new TestAuthority();
   const check = async (pair: PemPair) => assert.equal((await ask(pair)).answer?.code, 401);
   const of = (subject: Subject, extensions: string[] = []) => authority.issue(subject, extensions);
@@ -78,7 +78,7 @@ test('certificates that are not valid for a client are refused', async () => {
   assert.ok((await ask(of(['CN = alice'], ['extendedKeyUsage = clientAuth']))).answer?.username);
 });
 
-test('a certificate that expired while its connection was open is refused', async () => {
+test('a certificate that expires while its connection is open is rejected', async () => {
   const pair = authority.issue(['CN = alice']);
   const at = async (hours: number) => {
     const { answer } = await ask(pair, {}, hours);
@@ -104,7 +104,7 @@ test('a token is accepted, and removed from the headers', async () => {
   assert.equal(headers.authorization, undefined);
 });
 
-test('a WebSocket request may have the token among its protocols', async () => {
+test('a WebSocket request may pass the token as a subprotocol', async () => {
   const socket = { connection: 'keep-alive, Upgrade', upgrade: 'websocket' };
   const encoded = `base64url.bearer.authorization.k8s.io.${Buffer.from(cluster.token()).toString('base64url')}`;
   const check = async (protocols: string, expected: unknown, changes = {}) => {
@@ -126,20 +126,20 @@ test('a WebSocket request may have the token among its protocols', async () => {
   await check('v4.channel.k8s.io,base64url.bearer.authorization.k8s.io._w', 401);
 });
 
-test('an invalid token is refused, except next to a valid certificate', async () => {
+test('an invalid token is rejected unless there is a valid certificate', async () => {
   assert.equal((await ask({}, bearer('x'))).answer?.code, 401);
   const { answer, headers } = await ask(authority.issue(['CN = alice']), bearer('x'));
   assert.equal(answer?.username, 'alice');
   assert.equal(headers.authorization, undefined);
 });
 
-test('a valid token is accepted next to a certificate of another authority', async () => {
+test('a valid token is accepted even with a certificate of another CA', async () => {
   using other = new TestAuthority();
   const { answer } = await ask(other.issue(['CN = alice']), bearer(cluster.token()));
   assert.equal(answer?.username, 'system:serviceaccount:shop:app');
 });
 
-test('a failure of the store is no refusal', async () => {
+test('a store failure is not reported as unauthorized', async () => {
   const failing = { authenticate: () => assert.fail('the store is closed') };
   const parts = { tokens: [failing], audiences: [ISSUER], now };
   await assert.rejects(new RequestAuthenticator(parts).authenticate({ headers: bearer('x') }), /store is closed/);

@@ -14,7 +14,7 @@ function review(cluster: TestCluster, spec: unknown) {
   return reviewToken(object, (token, audiences) => authenticator.userOfToken(token, audiences), [ISSUER]);
 }
 
-test('a TokenReview reports the user of a token, and its audiences', () => {
+test('a TokenReview reports a token’s user and audiences', () => {
   const cluster = new TestCluster();
   const token = cluster.token();
   const reviewed = review(cluster, { token });
@@ -31,7 +31,7 @@ test('a TokenReview reports the user of a token, and its audiences', () => {
   ]);
 });
 
-test('a TokenReview of an invalid token says why', () => {
+test('a TokenReview of an invalid token gives the reason', () => {
   const cluster = new TestCluster();
   const check = (spec: unknown, error: string) => assert.deepEqual(review(cluster, spec).status, { user: {}, error });
   check({ token: 'x' }, 'invalid bearer token');
@@ -42,7 +42,7 @@ test('a TokenReview of an invalid token says why', () => {
   assert.throws(() => review(cluster, {}), /token is required for TokenReview/);
 });
 
-test('a SelfSubjectReview reports the user without empty fields', () => {
+test('a SelfSubjectReview reports the user, omitting empty fields', () => {
   const object = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1', metadata: { name: 'x' } };
   const nowMs = Date.parse('2026-01-01T00:00:00Z');
   const ofUser = (user: Parameters<typeof reviewSelf>[1]) => reviewSelf(object, user, nowMs);
@@ -57,7 +57,7 @@ test('a SelfSubjectReview reports the user without empty fields', () => {
   });
 });
 
-test('the discovery documents list the public keys, and no private ones', () => {
+test('the discovery documents list only public keys', () => {
   const keys = [newKey('rsa'), newKey(), newKey('P-384')];
   const documentAt = (path: string, issuer = ISSUER) => openIdDocument(path, { issuer, host: '10.0.0.1:6443', keys });
   assert.deepEqual(JSON.parse(documentAt('/.well-known/openid-configuration')!.body), {

@@ -15,7 +15,7 @@ const pem = (kind: 'rsa' | 'ed25519', modulusLength = 2048) =>
     .toString();
 const ids = (keys: SigningKeys) => keys.all.map(({ id }) => id);
 
-test('the first key is created in a private directory, and read again', async () => {
+test('the first key is created in a private directory, and loaded again later', async () => {
   const directory = join(root, 'new', 'keys');
   const created = await SigningKeys.open(directory);
   assert.deepEqual(readdirSync(directory), ['1.pem']);
@@ -24,7 +24,7 @@ test('the first key is created in a private directory, and read again', async ()
   assert.deepEqual(ids(await SigningKeys.open(directory)), ids(created));
 });
 
-test('a rotation adds a key, which signs; older keys remain', async () => {
+test('a rotation adds a new signing key and retains older keys', async () => {
   const directory = join(root, 'rotated');
   const keys = await SigningKeys.open(directory);
   const first = keys.current;
@@ -36,7 +36,7 @@ test('a rotation adds a key, which signs; older keys remain', async () => {
   assert.equal(opened.current.id, keys.current.id);
 });
 
-test('keys of administrators are used, other files are ignored', async () => {
+test('administrator-provided keys are used, other files are ignored', async () => {
   const directory = join(root, 'given');
   await SigningKeys.open(directory);
   writeFileSync(join(directory, '7.pem'), pem('rsa'));
@@ -49,7 +49,7 @@ test('keys of administrators are used, other files are ignored', async () => {
   );
 });
 
-test('a file that is no usable key is named, and its content is not', async () => {
+test('an unusable key file is named, but its content is not shown', async () => {
   const check = async (content: string, expected: RegExp) => {
     const directory = mkdtempSync(join(root, 'bad-'));
     writeFileSync(join(directory, '3.pem'), content);

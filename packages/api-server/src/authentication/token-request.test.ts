@@ -35,7 +35,7 @@ async function create({ cluster = new TestCluster(), spec, metadata = {}, name =
   return { created, status, claims: claimsOf(status.token), warnings, cluster };
 }
 
-test('a request without fields gets a token of an hour for the API', async () => {
+test('a request without fields gets a one-hour token for the API', async () => {
   const { created, status, claims, cluster } = await create({});
   assert.deepEqual(created.metadata, {
     name: 'app',
@@ -58,7 +58,7 @@ test('a request without fields gets a token of an hour for the API', async () =>
   assert.ok(cluster.tokens.authenticate(status.token, [ISSUER]));
 });
 
-test('a token of a pod names its node', async () => {
+test('a pod’s token names its node', async () => {
   const spec = { boundObjectRef: { ...POD_REFERENCE, uid: 'uid-web' }, expirationSeconds: 600 };
   const { claims, cluster } = await create({ spec });
   const pod = { name: 'web', uid: 'uid-web' };
@@ -68,13 +68,13 @@ test('a token of a pod names its node', async () => {
   assert.deepEqual((await create({ cluster, spec })).claims['kubernetes.io'].node, { name: 'n1' });
 });
 
-test('tokens are bound to Secrets and Nodes', async () => {
+test('tokens can be bound to Secrets and Nodes', async () => {
   const bound = async (boundObjectRef: unknown) => (await create({ spec: { boundObjectRef } })).claims['kubernetes.io'];
   assert.deepEqual((await bound({ kind: 'Secret', apiVersion: 'v1', name: 'hidden' })).secret.uid, 'uid-hidden');
   assert.deepEqual((await bound({ kind: 'Node', apiVersion: 'v1', name: 'n1' })).node.uid, 'uid-n1');
 });
 
-test('a token that a kubelet requests for a pod is valid for a year, and stale after an hour', async () => {
+test('a token requested by a kubelet for a pod is valid for a year, and stale after an hour', async () => {
   const spec = { boundObjectRef: POD_REFERENCE, expirationSeconds: 3607 };
   const extended = await create({ spec });
   assert.equal(extended.claims.exp, NOW_S + 365 * 24 * 3600);
@@ -92,7 +92,7 @@ test('a token that a kubelet requests for a pod is valid for a year, and stale a
   await check({ spec: { ...spec, audiences: [ISSUER, 'vault'] } }, 3607);
 });
 
-test('a long life is shortened with a warning', async () => {
+test('a long lifetime is shortened with a warning', async () => {
   const { claims, warnings } = await create({
     spec: { expirationSeconds: 7200 },
     parts: { maxExpirationSeconds: 3600 },
@@ -101,7 +101,7 @@ test('a long life is shortened with a warning', async () => {
   assert.deepEqual(warnings, ['requested expiration of 7200 seconds shortened to 3600 seconds']);
 });
 
-test('admission changes the request before it is completed, and its refusal is the answer', async () => {
+test('admission changes the request before it is completed, and its denial is returned', async () => {
   const seen: unknown[] = [];
   const mutate = async (one: ApiObject) => ({ ...one, spec: { ...(one.spec ?? {}), expirationSeconds: 900 } });
   const validate = async (one: ApiObject) => void seen.push(one.spec, one.status);
@@ -113,7 +113,7 @@ test('admission changes the request before it is completed, and its refusal is t
   await assert.rejects(create({ admission: { validate: refuse } }), /not you/);
 });
 
-test('invalid requests are refused with the messages of upstream', async () => {
+test('invalid requests are rejected with upstream’s messages', async () => {
   const check = async (call: Call, code: number, message: string) =>
     await assert.rejects(create(call), (error: unknown) => {
       assert.ok(error instanceof ApiError);

@@ -37,7 +37,7 @@ function review({
 
 const GET_POD = { verb: 'get', resource: 'pods', namespace: 'shop', name: 'web' };
 
-test('a review is answered with the decision and its reason', () => {
+test('a review returns the decision and its reason', () => {
   const statusOf = (decision: Decision, reason = '') =>
     review({ spec: { user: 'bob', resourceAttributes: GET_POD }, decision, reason }).answer.status;
   assert.deepEqual(statusOf('allow', 'RBAC'), { allowed: true, reason: 'RBAC' });
@@ -45,7 +45,7 @@ test('a review is answered with the decision and its reason', () => {
   assert.deepEqual(statusOf('deny', 'no'), { allowed: false, denied: true, reason: 'no' });
 });
 
-test('a SubjectAccessReview is for the user in it', () => {
+test('a SubjectAccessReview checks the user it names', () => {
   const spec = {
     user: 'bob',
     groups: ['dev'],
@@ -69,13 +69,13 @@ test('a SubjectAccessReview is for the user in it', () => {
   });
 });
 
-test('a SelfSubjectAccessReview is for the user who makes the request', () => {
+test('a SelfSubjectAccessReview checks the requesting user', () => {
   const spec = { nonResourceAttributes: { verb: 'get', path: '/metrics' }, user: 'root' };
   const { attributes } = review({ kind: 'SelfSubjectAccessReview', spec });
   assert.deepEqual([attributes.user, attributes.isResourceRequest, attributes.path], [ALICE, false, '/metrics']);
 });
 
-test('field selectors are passed on; those that cannot be evaluated are ignored', () => {
+test('field selectors are passed on; unsupported ones are ignored', () => {
   const check = (fieldSelector: unknown, expected: string, evaluationError?: string) => {
     const { attributes, answer } = review({ spec: { user: 'bob', resourceAttributes: { ...GET_POD, fieldSelector } } });
     assert.equal(attributes.fieldSelector, expected);
@@ -94,7 +94,7 @@ test('field selectors are passed on; those that cannot be evaluated are ignored'
   check({ requirements: [requirement('In', 'n1', 'n2')] }, '', ignored);
 });
 
-test('invalid reviews are refused with the messages of upstream', () => {
+test('invalid reviews are rejected with upstream’s messages', () => {
   const check = (call: Call, message: string) =>
     assert.throws(
       () => review(call),

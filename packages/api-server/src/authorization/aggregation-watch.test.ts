@@ -12,7 +12,7 @@ const collecting = (one: Role): Role => ({
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'true' } }] },
 });
 
-test('aggregated roles follow the roles that they select, also after failed writes', async (t) => {
+test('aggregated roles follow the roles they select, even after failed writes', async (t) => {
   const store = storeOf(collecting(role('all')), labelled(role('a', 'get /a')));
   const key = keyOf(role('all'));
   const warnings: string[] = [];

@@ -16,7 +16,7 @@ const collecting = (one: Role, ...labels: string[]): Role => ({
   aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { [label]: 'true' } })) },
 });
 
-test('a role gets the rules of the roles that it selects, each once, in the order of their names', () => {
+test('a role gets the rules of the roles it selects, deduplicated and in name order', () => {
   const roles = [
     labelled(role('c', 'get core pods', 'get /c'), 'x'),
     labelled(role('b', 'get core pods', 'get /b'), 'x', 'y'),
@@ -41,7 +41,7 @@ test('roles that select aggregated roles get their rules in the same plan', () =
   );
 });
 
-test('roles that select each other and themselves come to rest', () => {
+test('roles that select each other and themselves converge', () => {
   const roles = [
     labelled(collecting(role('a', 'get /a'), 'x'), 'x'),
     labelled(collecting(role('b', 'get /b'), 'x'), 'x'),
@@ -57,14 +57,14 @@ test('roles that select each other and themselves come to rest', () => {
   assert.deepEqual(planAggregation(next as Role[]), []);
 });
 
-test('a role with an invalid selector, and one without selectors, remain as they are', () => {
+test('roles with an invalid selector, or without selectors, are unchanged', () => {
   const invalid = { matchExpressions: [{ key: 'x', operator: 'Like', values: ['y'] }] };
   const aggregated = { ...role('a', 'get /a'), aggregationRule: { clusterRoleSelectors: [{}, invalid] } };
   const empty = { ...role('b', 'get /b'), aggregationRule: { clusterRoleSelectors: [] } };
   assert.deepEqual(planAggregation([aggregated, empty, role('c', 'get /c')]), []);
 });
 
-test('hundreds of roles of hundreds of rules are aggregated in a second', () => {
+test('hundreds of roles with hundreds of rules are aggregated within a second', () => {
   const many = (prefix: string) => Array.from({ length: 300 }, (_, index) => `get /${prefix}/${index}`);
   const roles = Array.from({ length: 300 }, (_, index) => labelled(role(`r${index}`, ...many(`${index}`)), 'x'));
   const before = performance.now();
@@ -73,7 +73,7 @@ test('hundreds of roles of hundreds of rules are aggregated in a second', () => 
   assert.ok(performance.now() - before < 10_000);
 });
 
-test('the bootstrap policy gives edit what view may, and admin what edit may', () => {
+test('the bootstrap policy aggregates view into edit, and edit into admin', () => {
   const planned = new Map(planAggregation(bootstrapPolicy().clusterRoles).map(({ name, rules: list }) => [name, list]));
   const sizes = ['view', 'edit', 'admin'].map((name) => planned.get(name)!.length);
   assert.deepEqual(sizes, [12, 27, 29]);

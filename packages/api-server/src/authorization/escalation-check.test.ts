@@ -32,7 +32,7 @@ const lacks = (...rules: string[]) => ({
   message: `user "alice" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${rules.join('\n')}`,
 });
 
-test('a role may contain only what its writer may do in that namespace', () => {
+test('a role may grant only what its writer may do in that namespace', () => {
   const object = role('shop/new', 'get core pods');
   assert.equal(refusal({ object }, { cluster: 'get core pods' }), undefined);
   assert.equal(refusal({ object }, { shop: 'get core pods' }), undefined);
@@ -41,7 +41,7 @@ test('a role may contain only what its writer may do in that namespace', () => {
   assert.deepEqual(refusal({ object: role('new', 'get core pods') }, { shop: 'get core pods' }), missing);
 });
 
-test('the message lists the missing rules in order, with the verbs on the same resource together', () => {
+test('the message lists the missing rules in order, grouping verbs on the same resource', () => {
   const object = role('new', 'get,list apps deployments', 'watch apps deployments', 'get core pods b,a', 'get,put /x');
   assert.deepEqual(
     refusal({ object }, { cluster: 'list apps deployments' }),
@@ -55,7 +55,7 @@ test('the message lists the missing rules in order, with the verbs on the same r
   );
 });
 
-test('escalate allows any role, if its name and namespace are those of the rule', () => {
+test('escalate allows writing any role that matches the rule’s name and namespace', () => {
   const object = role('shop/new', '* * *');
   const check = (shop: string, isAllowed: boolean, name = 'new') =>
     assert.equal(refusal({ object, name }, { shop }) === undefined, isAllowed, shop);
@@ -71,13 +71,13 @@ test('escalate allows any role, if its name and namespace are those of the rule'
   );
 });
 
-test('members of system:masters may write everything', () => {
+test('members of system:masters may write any role', () => {
   const user = { username: 'root', groups: [MASTERS] };
   assert.equal(refusal({ user, object: role('new', '* * *') }), undefined);
   assert.equal(refusal({ user, object: binding('new', 'ClusterRole/absent') }), undefined);
 });
 
-test('an aggregation rule needs all rights, also to be removed', () => {
+test('setting or removing an aggregation rule requires all permissions', () => {
   const plain = role('new');
   const aggregated = { ...plain, aggregationRule: { clusterRoleSelectors: [{}] } };
   const refused = { reason: 'Forbidden', message: 'must have cluster-admin privileges to use the aggregationRule' };
@@ -87,7 +87,7 @@ test('an aggregation rule needs all rights, also to be removed', () => {
   assert.equal(refusal({ object: { ...plain, aggregationRule: { clusterRoleSelectors: [] } } }), undefined);
 });
 
-test('a binding may refer only to a role whose rules the writer has, or which it may bind', () => {
+test('a binding may refer only to a role whose rules its writer holds or may bind', () => {
   const check = (to: string, rights: { cluster?: string; shop?: string }, expected?: string) =>
     assert.equal(
       refusal({ object: binding('shop/new', to, 'user eve') }, rights)?.reason,
@@ -109,7 +109,7 @@ test('a binding may refer only to a role whose rules the writer has, or which it
   assert.equal(refusal({ object: global }, { cluster: `bind ${RBAC} clusterroles` }), undefined);
 });
 
-test('a binding to an absent role is refused as not found', () => {
+test('a binding to a nonexistent role is rejected as not found', () => {
   const message = (resource: string) => `${resource}.${RBAC} "absent" not found`;
   const check = (to: string, expected: unknown) =>
     assert.deepEqual(refusal({ object: binding('shop/new', to) }), expected);
@@ -119,7 +119,7 @@ test('a binding to an absent role is refused as not found', () => {
     check(`${kind}/absent`, { reason: 'InternalError', message: `unsupported role reference kind: "${kind}"` });
 });
 
-test('garbage collection may change what it manages of any role or binding', () => {
+test('the garbage collector may change the fields it manages on any role or binding', () => {
   for (const old of [role('shop/new', '* * *'), binding('shop/new', 'Role/target')]) {
     const collected = { ...old, metadata: { ...old.metadata, finalizers: ['x'], ownerReferences: [] } };
     assert.equal(refusal({ object: collected, old }), undefined);
@@ -128,7 +128,7 @@ test('garbage collection may change what it manages of any role or binding', () 
   }
 });
 
-test('errors of finding the rights of the writer are in the message', () => {
+test('errors resolving the writer’s rules are in the message', () => {
   const store = storeOf(binding('a', 'ClusterRole/absent', 'user alice'));
   const source = new StoreRbacSource(store);
   const authorizer = new RbacAuthorizer(source);

@@ -10,7 +10,7 @@ const authorizerOf = (...objects: Parameters<typeof storeOf>) =>
 
 const READER = role('reader', 'read core pods', 'get /logs');
 
-test('a ClusterRoleBinding applies everywhere, a RoleBinding in its namespace, and the reason names them', () => {
+test('a ClusterRoleBinding applies everywhere and a RoleBinding in its namespace, and the reason names them', () => {
   const authorizer = authorizerOf(
     READER,
     role('shop/writer', 'write core pods'),
@@ -39,7 +39,7 @@ test('a ClusterRoleBinding applies everywhere, a RoleBinding in its namespace, a
   check('get core pods', 'no opinion', { username: 'dev', groups: ['alice', 'bob'] });
 });
 
-test('a service account without namespace is one of the namespace of the binding, and none in a ClusterRoleBinding', () => {
+test('a service account without a namespace gets the RoleBinding’s, and matches nothing in a ClusterRoleBinding', () => {
   const subjects = [{ kind: 'ServiceAccount', name: 'runner' }];
   const authorizer = authorizerOf(
     READER,
@@ -58,7 +58,7 @@ test('a service account without namespace is one of the namespace of the binding
   );
 });
 
-test('missing roles are in the reason, each once, and do not hide other roles', () => {
+test('missing roles are each listed once in the reason, and do not hide other roles', () => {
   const authorizer = authorizerOf(
     READER,
     binding('a', 'ClusterRole/absent', 'user alice'),
@@ -87,7 +87,7 @@ test('missing roles are in the reason, each once, and do not hide other roles', 
   });
 });
 
-test('a change of a binding or role applies to the next request', () => {
+test('a change to a binding or role applies to the next request', () => {
   const store = storeOf(READER);
   const authorizer = new RbacAuthorizer(new StoreRbacSource(store));
   const decide = () => authorizer.authorize(request('get core pods shop/x')).decision;
@@ -112,7 +112,7 @@ test('a change of a binding or role applies to the next request', () => {
   assert.equal(decide(), 'no opinion');
 });
 
-test('the deletion of the last binding of a namespace applies to the next request', () => {
+test('deleting the last binding in a namespace applies to the next request', () => {
   const lent = binding('shop/lent', 'ClusterRole/reader', 'user alice');
   const store = storeOf(READER, lent);
   const authorizer = new RbacAuthorizer(new StoreRbacSource(store));

@@ -37,14 +37,14 @@ for (const [owner, granted, missing] of TABLE)
     assert.equal(coverage.isComplete, true);
   });
 
-test('long lists are compared', () => {
+test('long lists can be compared', () => {
   const names = Array.from({ length: 1000 }, (_, index) => `name-${index}`);
   const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: names };
   assert.deepEqual(coverageOf([rule], [{ ...rule, resourceNames: names.toReversed() }]).missing, []);
   assert.equal(coverageOf([rule], [{ ...rule, resourceNames: [...names, 'other'] }]).missing.length, 1);
 });
 
-test('lists whose product is astronomical are refused at once', () => {
+test('lists with an astronomical product are rejected at once', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => `v${index}`);
   const huge = { verbs: many, apiGroups: many, resources: many, resourceNames: many };
   const owned = many.map((name) => ({ ...huge, verbs: [name] }));
@@ -57,7 +57,7 @@ test('lists whose product is astronomical are refused at once', () => {
   }
 });
 
-test('the missing rules are bounded by their length', () => {
+test('the missing rules are bounded in length', () => {
   const url = 'x'.repeat(1 << 20);
   const rule = { verbs: Array.from({ length: 10_000 }, () => 'get'), nonResourceURLs: [url] };
   assert.deepEqual(coverageOf([], [rule]), {

@@ -9,7 +9,7 @@ import { unionAuthorizer, unionRuleResolver } from './union.ts';
 
 const says = (decision: Decision, reason = '') => ({ authorize: () => ({ decision, reason }) });
 
-test('the first authorizer with an opinion decides', () => {
+test('the first authorizer with an opinion wins', () => {
   const check = (authorizers: ReturnType<typeof says>[], expected: unknown) =>
     assert.deepEqual(unionAuthorizer(authorizers).authorize(request('get core pods')), expected);
   const none = says('no opinion', 'none');
@@ -19,7 +19,7 @@ test('the first authorizer with an opinion decides', () => {
   check([none, says('deny', 'no'), says('allow')], { decision: 'deny', reason: 'no' });
 });
 
-test('rules of all resolvers are listed', () => {
+test('rules from all resolvers are listed', () => {
   const resolver = (line: string, isIncomplete: boolean) => ({
     rulesFor: () => ({ rules: rules(line), isIncomplete, errors: [line] }),
   });
@@ -30,14 +30,14 @@ test('rules of all resolvers are listed', () => {
   });
 });
 
-test('members of system:masters have all rights', () => {
+test('members of system:masters have all permissions', () => {
   const authorizer = privilegedGroups([MASTERS]);
   const root = { username: 'root', groups: ['a', MASTERS] };
   assert.deepEqual(authorizer.authorize(request('get /', root)), { decision: 'allow', reason: '' });
   assert.deepEqual(authorizer.authorize(request('get /')), { decision: 'no opinion', reason: '' });
 });
 
-test('a refusal names the user, the request and the reason', () => {
+test('a denial names the user, the request and the reason', () => {
   const check = (line: string, reason: string, expected: string) =>
     assert.equal(forbiddenMessage(request(line), reason), expected);
   check('get core pods', '', 'User "alice" cannot get resource "pods" in API group "" at the cluster scope');

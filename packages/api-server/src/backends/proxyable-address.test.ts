@@ -9,12 +9,12 @@ const REFUSED = [
   ...['', 'host', '10.0.0', '010.0.0.1', '0x7f.1', '2130706433', '10.0.0.1/8', 'fe80::1%lo', '10.0.0.1%lo', '[::1]'],
 ];
 
-test('refuses loopback, link-local, multicast and unspecified addresses, in any notation', () => {
+test('refuses loopback, link-local, multicast and unspecified addresses in any notation', () => {
   for (const address of PROXYABLE) assert.equal(isProxyable(address), true, address);
   for (const address of REFUSED) assert.equal(isProxyable(address), false, address);
 });
 
-test('looks up names, and refuses those of refused addresses', async () => {
+test('resolves names, and refuses those that resolve to refused addresses', async () => {
   assert.equal(await proxyableAddress('10.1.2.3'), '10.1.2.3');
   await assert.rejects(proxyableAddress('localhost'), /^ApiError: address not allowed$/);
   await assert.rejects(proxyableAddress('::1'), /address not allowed/);

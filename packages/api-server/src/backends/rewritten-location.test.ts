@@ -5,7 +5,7 @@ import { rewrittenLocation } from './rewritten-location.ts';
 const prefix = '/api/v1/namespaces/a/pods/p/proxy';
 const seen = { backend: { scheme: 'http', authority: '10.0.0.1:80' }, host: 'api:6443', prefix } as const;
 
-test('redirects to paths of the backend lead through the proxy', () => {
+test('rewrites redirects to paths of the backend to go through the proxy', () => {
   const check = (location: string, expected: string) => assert.equal(rewrittenLocation(location, seen), expected);
   check('/login?x=/y', `${prefix}/login?x=/y`);
   check('http://10.0.0.1:80/login', `${prefix}/login`);

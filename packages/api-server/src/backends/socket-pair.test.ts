@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { socketPair } from './socket-pair.ts';
 
-test('each end reads what the other one writes, to the end of either side', async () => {
+test('each end reads what the other writes, until either side ends', async () => {
   const [one, other] = socketPair();
   one.write('a');
   one.end('b');
@@ -29,7 +29,7 @@ test('a writer waits for its reader', async () => {
   await once(one, 'drain');
 });
 
-test('an end that is destroyed resets the other one, unless it had ended its side', async () => {
+test('destroying an end resets the other, unless it had ended its side', async () => {
   const [one, other] = socketPair();
   one.destroy();
   const [error] = await once(other, 'error');
@@ -41,7 +41,7 @@ test('an end that is destroyed resets the other one, unless it had ended its sid
   assert.equal(Buffer.concat(await reader.toArray()).toString(), 'last');
 });
 
-test('a write to an end that is closed fails', async () => {
+test('writing to a closed end fails', async () => {
   const [one, other] = socketPair();
   other.end();
   await once(other, 'finish');
@@ -51,7 +51,7 @@ test('a write to an end that is closed fails', async () => {
   assert.equal(error.code, 'EPIPE');
 });
 
-test('reports a time without traffic', async () => {
+test('reports how long there has been no traffic', async () => {
   const [one, other] = socketPair();
   (one as Socket).setTimeout(50, () => one.destroy());
   const [error] = await once(other, 'error');

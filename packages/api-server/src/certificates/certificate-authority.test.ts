@@ -14,7 +14,7 @@ after(() => rmSync(scratch, { recursive: true }));
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const open = (name: string) => CertificateAuthority.open(join(scratch, name), () => NOW);
 
-test('an authority is created once, for root only', async () => {
+test('a CA is created once, readable by root only', async () => {
   const first = await open('a');
   const path = join(scratch, 'a/authority.pem');
   assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -24,7 +24,7 @@ test('an authority is created once, for root only', async () => {
   assert.equal(new X509Certificate(first.certificate).ca, true);
 });
 
-test('certificates for clients and servers are verified with the authority', async () => {
+test('client and server certificates verify against the CA', async () => {
   const authority = await open('b');
   const issuer = new X509Certificate(authority.certificate);
   const client = new X509Certificate(authority.client({ commonName: 'alice', organizations: ['x', 'y'] }).certificate);
@@ -39,7 +39,7 @@ test('certificates for clients and servers are verified with the authority', asy
   assert.ok(client.validFromDate.getTime() < NOW && client.validToDate.getTime() > NOW);
 });
 
-test('a damaged file, and a key of another authority, are reported', async () => {
+test('a damaged file or a key of another CA is reported', async () => {
   const [a, b] = [await open('c'), await open('d')];
   const path = join(scratch, 'd/authority.pem');
   const key = readFileSync(join(scratch, 'c/authority.pem'), 'utf8').slice(a.certificate.length);
@@ -49,7 +49,7 @@ test('a damaged file, and a key of another authority, are reported', async () =>
   }
 });
 
-test('the names of the server are those of its Service and of the host', () => {
+test('the server’s names are those of its Service and host', () => {
   const names = servingNames(['api.example.com', 'not a name']);
   for (const name of ['localhost', 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', 'api.example.com'])
     assert.ok(names.includes(name), name);
@@ -63,7 +63,7 @@ const validityOf = (certificate: string) => {
   return { fromMs: validFromDate.getTime(), toMs: validToDate.getTime() };
 };
 
-test('the serving certificate is replaced before it expires, and when the system time is set', async () => {
+test('the serving certificate is replaced before it expires, and when the system clock is set', async () => {
   let nowMs = NOW;
   const authority = await CertificateAuthority.open(join(scratch, 'e'), () => nowMs);
   const served: string[] = [];
@@ -83,7 +83,7 @@ test('the serving certificate is replaced before it expires, and when the system
   assert.deepEqual([countAt(2000), countAt(0), countAt(0)], [3, 4, 4], 'set forward, and back again');
 });
 
-test('the serving certificate is replaced if the host has another address', async () => {
+test('the serving certificate is replaced if the host’s address changes', async () => {
   const names = ['localhost', '192.0.2.1'];
   const served: string[] = [];
   const replace = ({ certificate }: { certificate: string }) => void served.push(certificate);
@@ -100,13 +100,13 @@ test('the serving certificate is replaced if the host has another address', asyn
   assert.equal(new X509Certificate(served[0]!).checkIP('192.0.2.2'), '192.0.2.2');
 });
 
-test('certificates are valid if the clock was ahead by a time zone when they were issued', async () => {
+test('certificates are valid even if the clock was a time zone ahead when they were issued', async () => {
   const authority = await open('f');
   for (const certificate of [authority.certificate, authority.server(['localhost']).certificate])
     assert.ok(validityOf(certificate).fromMs <= NOW - 14 * 3_600_000);
 });
 
-test('an authority whose certificate is not valid by the clock gets one with the same key', async () => {
+test('a CA certificate not valid by the clock is replaced, keeping the key', async () => {
   const openAt = (days: number) => CertificateAuthority.open(join(scratch, 'g'), () => NOW + days * DAY_MS);
   const ahead = await openAt(1000);
   const client = new X509Certificate(ahead.client({ commonName: 'alice' }).certificate);

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { readCertificateRequest } from './certificate-request.ts';
 import { requestFor } from './certificate-requests.fixture.ts';
 
-test('the subject of a request is read', () => {
+test('the subject of a request is parsed', () => {
   const subject = readCertificateRequest(requestFor('/O=system:nodes/O=ü/CN=system:node:n1'))?.subject;
   assert.deepEqual(subject, { commonName: 'system:node:n1', organizations: ['system:nodes', 'ü'] });
   const rsa = readCertificateRequest(requestFor('/C=DE/CN=a', { kind: ['rsa:2048'] }))?.subject;
   assert.deepEqual(rsa, { commonName: 'a', organizations: [] });
 });
 
-test('other texts are no requests', () => {
+test('other strings are not requests', () => {
   const pem = (body: Buffer) =>
     Buffer.from(
       `-----BEGIN CERTIFICATE REQUEST-----\n${body.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`,
@@ -42,7 +42,7 @@ test('other texts are no requests', () => {
   for (let length = 0; length < 40; length++) check(pem(whole.subarray(0, length)));
 });
 
-test('the requested names are read, without those of types that no signer issues', () => {
+test('the requested names are parsed, ignoring types that no signer issues', () => {
   const names = 'DNS:a.example.com,IP:192.0.2.1,IP:2001:db8::1,email:a@example.com,URI:spiffe://x/y,RID:1.2.3';
   const read = readCertificateRequest(requestFor('/CN=a', { names }))?.names;
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('the requested names are read, without those of types that no signer issues
   assert.deepEqual(readCertificateRequest(requestFor('/CN=a'))?.names, []);
 });
 
-test('a request with an invalid name, or with a subject that programs may read differently, is refused', () => {
+test('a request with an invalid name, or a subject that parsers could interpret differently, is rejected', () => {
   const changed = (request: string, from: string, to: string) => {
     const lines = Buffer.from(request, 'base64')
       .toString()

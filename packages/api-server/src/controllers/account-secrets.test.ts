@@ -21,7 +21,7 @@ const tokenSecret = (account: string, annotations: object = {}, data: object = {
 const dataOf = (secret: ApiObject | undefined, key: string) =>
   Buffer.from(textAt(secret, 'data', key), 'base64').toString();
 
-test('a Secret for a token gets the token of its service account, the CA and the namespace', async () => {
+test('a token Secret gets its service account’s token, the CA and the namespace', async () => {
   await using test = cluster();
   const { metadata } = await test.create('serviceaccounts', 'shop/app');
   await test.create('secrets', 'shop/token', tokenSecret('app', {}, { 'ca.crt': 'b2xk', more: 'eA==' }));
@@ -40,7 +40,7 @@ test('a Secret for a token gets the token of its service account, the CA and the
   assert.deepEqual(test.warnings, []);
 });
 
-test('other Secrets are not changed', async () => {
+test('other Secrets are unchanged', async () => {
   await using test = cluster();
   await test.create('serviceaccounts', 'shop/app');
   await test.create('secrets', 'shop/opaque', { metadata: { annotations: { [NAME]: 'app' } } });
@@ -48,7 +48,7 @@ test('other Secrets are not changed', async () => {
   assert.equal(test.find('secrets', 'shop/opaque')?.data, undefined);
 });
 
-test('a Secret of an account that does not exist, or no longer, is deleted', async () => {
+test('a Secret of a nonexistent or deleted account is deleted', async () => {
   await using test = cluster();
   await test.create('secrets', 'shop/lost', tokenSecret('none'));
   await test.create('serviceaccounts', 'shop/app');
@@ -62,7 +62,7 @@ test('a Secret of an account that does not exist, or no longer, is deleted', asy
   await test.until(() => names().join() === 'shop/other');
 });
 
-test('an account no longer refers to a Secret that has been deleted', async () => {
+test('references to a deleted Secret are removed from its account', async () => {
   await using test = cluster();
   const secrets = [{ name: 'token' }, { name: 'later' }];
   await test.create('serviceaccounts', 'shop/app', { secrets });

@@ -59,7 +59,7 @@ async function signed(test: TestCluster, given: Spec): Promise<ApiObject> {
   return find()!;
 }
 
-test('a node’s client certificate is approved for those who may request it, and signed', async () => {
+test('a node’s client certificate is approved and signed if its requester is permitted', async () => {
   await using test = cluster(['create certificatesigningrequests/nodeclient']);
   await test.create(REQUESTS, 'node', { spec: spec(KUBELET, requestFor(NODE), 'digital signature', 'client auth') });
   await test.until(() => textAt(test.find(REQUESTS, 'node'), 'status', 'certificate') !== '');
@@ -75,7 +75,7 @@ test('a node’s client certificate is approved for those who may request it, an
   assert.equal(certificate.validToDate.getTime(), NOW + 365 * 86_400_000 - 300_000);
 });
 
-test('a request is approved once its requester has been given the permission', async () => {
+test('a request is approved once its requester has been granted the permission', async () => {
   const allowed: string[] = [];
   await using test = cluster(allowed);
   await test.create(REQUESTS, 'node', { spec: spec(KUBELET, requestFor(NODE), 'digital signature', 'client auth') });
@@ -86,7 +86,7 @@ test('a request is approved once its requester has been given the permission', a
   assert.deepEqual(test.warnings, []);
 });
 
-test('other requests are left to an administrator', async () => {
+test('other requests are left to administrators', async () => {
   const left = async (permission: string, given: Spec) => {
     await using test = cluster([`create certificatesigningrequests/${permission}`]);
     await test.create(REQUESTS, 'node', { spec: given });
@@ -102,7 +102,7 @@ test('other requests are left to an administrator', async () => {
   await left('nodeclient', spec(SERVING, requestFor(NODE, { names: 'DNS:n1' }), 'digital signature', 'server auth'));
 });
 
-test('a node itself needs another permission', () => {
+test('nodes requesting for themselves need a different permission', () => {
   const request = requestFor('/O=system:nodes/CN=system:node:n1');
   const user = { username: 'system:node:n1', groups: ['system:nodes'] };
   const object = { metadata: {}, spec: { ...spec(KUBELET, request, 'client auth', 'digital signature'), ...user } };
@@ -120,7 +120,7 @@ test('a node itself needs another permission', () => {
   assert.deepEqual(asked, [ask('selfnodeclient'), ask('selfnodeclient'), ask('nodeclient')]);
 });
 
-test('approved requests are signed with the requested usages, names and life', async () => {
+test('approved requests are signed with the requested usages, names and lifetime', async () => {
   await using test = cluster();
   const names = 'DNS:n1,IP:192.0.2.1';
   const serving = spec(SERVING, requestFor(NODE, { names }), 'digital signature', 'key encipherment', 'server auth');
@@ -180,7 +180,7 @@ test('a signer refuses what upstream’s refuses', async () => {
   await check(spec(CLIENT, requestFor('/O=a'), client), 'subject has no common name');
 });
 
-test('requests that are denied, or of other signers, are not signed', async () => {
+test('denied requests and those of other signers are not signed', async () => {
   await using test = cluster(['create certificatesigningrequests/nodeclient']);
   const usages = ['digital signature', 'client auth'];
   await test.create(REQUESTS, 'other', { spec: spec('example.com/x', requestFor(NODE), ...usages) });

@@ -28,7 +28,7 @@ async function withObjects(test: TestCluster, names: readonly string[]): Promise
   for (const name of names) await test.create('configmaps', `x/${name}`);
 }
 
-test('an owner is deleted in the foreground after its dependents', async () => {
+test('foreground deletion deletes an owner after its dependents', async () => {
   await using test = new TestCluster();
   start(test);
   await withObjects(test, ['a', 'b']);

@@ -33,7 +33,7 @@ function start(cluster: TestCluster) {
   return { installed, loads: () => loads };
 }
 
-test('nothing is loaded without definitions', async () => {
+test('nothing is loaded if there are no definitions', async () => {
   await using cluster = new TestCluster();
   const { installed, loads } = start(cluster);
   await cluster.create('configmaps', 'a/b');

@@ -19,7 +19,7 @@ function conditionsOf(test: TestCluster): Record<string, string> {
   );
 }
 
-test('a namespace is removed with all that it contains, and others remain', async () => {
+test('a namespace is removed with everything in it, and others remain', async () => {
   await using test = new TestCluster();
   start(test);
   for (const namespace of ['x', 'y']) {
@@ -32,7 +32,7 @@ test('a namespace is removed with all that it contains, and others remain', asyn
   assert.ok(test.find('configmaps', 'y/a'));
 });
 
-test('the pods of a namespace are deleted before all else', async () => {
+test('the pods of a namespace are deleted before everything else', async () => {
   await using test = new TestCluster();
   start(test);
   await test.create('namespaces', 'x');
@@ -45,7 +45,7 @@ test('the pods of a namespace are deleted before all else', async () => {
   await test.until(() => test.find('namespaces', 'x') === undefined);
 });
 
-test('the conditions of a namespace show what it waits for', async () => {
+test('a namespace’s conditions show what its deletion is waiting for', async () => {
   await using test = new TestCluster();
   start(test);
   await test.create('namespaces', 'x');
@@ -71,7 +71,7 @@ test('the conditions of a namespace show what it waits for', async () => {
   await test.until(() => test.find('namespaces', 'x') === undefined);
 });
 
-test('a resource whose deletion fails does not stop that of others, and is shown', async () => {
+test('a failed deletion of one resource is reported, and does not stop the others', async () => {
   await using test = new TestCluster();
   let isBroken = true;
   start(test, (parts) => ({

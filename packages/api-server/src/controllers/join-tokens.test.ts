@@ -32,7 +32,7 @@ const signaturesOf = (test: TestCluster) =>
     .filter((name) => name.startsWith('jws-'))
     .sort();
 
-test('cluster-info is signed with the tokens that permit it', async () => {
+test('cluster-info is signed with the tokens that allow it', async () => {
   await using test = new TestCluster();
   start(test, 'kubeconfig 1');
   await createToken(test, 'abcdef');
@@ -50,7 +50,7 @@ test('cluster-info is signed with the tokens that permit it', async () => {
   await test.until(() => signaturesOf(test).length === 0);
 });
 
-test('expired tokens are deleted, and sign nothing', async () => {
+test('expired tokens are deleted, and not used for signing', async () => {
   await using test = new TestCluster();
   await createToken(test, 'expire', { expiration: '2025-12-31T23:59:59Z' });
   await createToken(test, 'broken', { expiration: 'soon' });
@@ -65,7 +65,7 @@ test('expired tokens are deleted, and sign nothing', async () => {
   assert.deepEqual(remaining, own);
 });
 
-test('without an address, only a cluster-info of the administrator is signed', async () => {
+test('without an address, only an administrator’s cluster-info is signed', async () => {
   await using test = new TestCluster();
   start(test, undefined);
   await createToken(test, 'abcdef');

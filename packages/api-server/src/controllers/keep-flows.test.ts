@@ -33,7 +33,7 @@ async function started() {
   return { cluster, classify, dangling };
 }
 
-test('a new cluster has the FlowSchemas and priority levels of upstream, and they apply', async () => {
+test('a new cluster has upstream’s FlowSchemas and priority levels, and they take effect', async () => {
   const { cluster, classify, dangling } = await started();
   await using _ = cluster;
   assert.equal(cluster.store.list(SCHEMAS).objects.length, 11);
@@ -47,7 +47,7 @@ test('a new cluster has the FlowSchemas and priority levels of upstream, and the
   assert.deepEqual(cluster.warnings, []);
 });
 
-test('a FlowSchema of a user applies once its level exists, and its condition reports that', async () => {
+test('a user’s FlowSchema takes effect once its priority level exists, and its condition reports that', async () => {
   const { cluster, classify, dangling } = await started();
   await using _ = cluster;
   await cluster.create(SCHEMAS, 'alice', { spec: SPEC });

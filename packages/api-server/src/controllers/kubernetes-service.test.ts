@@ -23,7 +23,7 @@ test('the Service and its endpoints are restored', async () => {
   await test.until(() => objectsAt(test.find('endpoints', PATH), 'subsets').length === 1);
 });
 
-test('after a change of the range, also to the other IP family, the Service and its slice are created again', async () => {
+test('if the range changes, even to the other IP family, the Service and its slice are recreated', async () => {
   await using test = new TestCluster();
   const ports = [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }];
   await test.create('services', PATH, { spec: { clusterIP: '10.96.0.1', type: 'ClusterIP', ports } });
@@ -40,7 +40,7 @@ test('after a change of the range, also to the other IP family, the Service and 
   assert.deepEqual(test.warnings, []);
 });
 
-test('a server that pods cannot reach has no endpoints, not even those of an earlier start', async () => {
+test('a server unreachable from pods has no endpoints, not even from an earlier start', async () => {
   await using test = new TestCluster();
   const ports = [{ name: 'https', port: 6443, protocol: 'TCP' }];
   await test.create('endpoints', PATH, { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports }] });

@@ -22,7 +22,7 @@ function check(expected: ServiceAction, ...states: Partial<ServiceState>[]): voi
   for (const state of states) assert.equal(serviceAction({ ...STATE, ...state }), expected, JSON.stringify(state));
 }
 
-test('an APIService that is synchronized at the start is created or restored once', () => {
+test('an APIService synchronized at startup is created or restored once', () => {
   const desired = { object, management: 'onstart' } as const;
   check('create', { desired });
   check(undefined, { desired, isSynced: true });
@@ -37,7 +37,7 @@ test('an APIService that is synchronized at the start is created or restored onc
   );
 });
 
-test('an APIService that is always synchronized is restored after each change', () => {
+test('a continuously synchronized APIService is restored after each change', () => {
   const desired = { object, management: 'true' } as const;
   check('create', { desired }, { desired, isSynced: true });
   check('update', { desired, isSynced: true, current: current('true', CHANGED) });
@@ -45,13 +45,13 @@ test('an APIService that is always synchronized is restored after each change', 
   check(undefined, { desired, current: current(undefined, CHANGED) });
 });
 
-test('an APIService that is no longer needed is deleted if it was made by the server', () => {
+test('an unneeded APIService is deleted if the server created it', () => {
   check('delete', { current: current('true') }, { current: current('onstart'), wasAtStart: true });
   check(undefined, {}, { current: current(undefined) }, { current: current('onstart') });
   check(undefined, { current: current('onstart'), wasAtStart: true, isSynced: true });
 });
 
-test('an APIService of a replaceable group does not exist while an extension API server has the group', () => {
+test('the APIService of a replaceable group does not exist while an extension API server serves the group', () => {
   const desired = { object, management: 'vacant' } as const;
   check('create', { desired });
   check(undefined, { desired, isSynced: true }, { desired, isTakenOver: true });

@@ -28,7 +28,7 @@ function podWith(volume: object, nodeName = 'n1') {
   return { spec: { nodeName, containers, volumes: [{ name: 'v', ...volume }] } };
 }
 
-test('an unused claim is removed when it is deleted', async () => {
+test('an unused claim is removed on deletion', async () => {
   await using test = cluster();
   await create(test, CLAIMS, 'x/data', { ...CLAIM, metadata: { finalizers: ['example.com/other'] } });
   assert.deepEqual(finalizersOf(test.find(CLAIMS, 'x/data')), ['example.com/other', 'kubernetes.io/pvc-protection']);
@@ -39,7 +39,7 @@ test('an unused claim is removed when it is deleted', async () => {
   await test.until(() => test.find(CLAIMS, 'x/other') === undefined);
 });
 
-test('a claim remains while a scheduled pod uses it, also one that has ended', async () => {
+test('a claim remains while used by a scheduled pod, even a terminated one', async () => {
   await using test = cluster();
   await create(test, CLAIMS, 'x/data', CLAIM);
   const use = { persistentVolumeClaim: { claimName: 'data' } };
@@ -57,7 +57,7 @@ test('a claim remains while a scheduled pod uses it, also one that has ended', a
   await test.until(() => test.find(CLAIMS, 'x/data') === undefined);
 });
 
-test('the claim of an ephemeral volume remains until its own pod is shut down', async () => {
+test('the claim of an ephemeral volume remains until its own pod has shut down', async () => {
   await using test = cluster();
   const template = { ephemeral: { volumeClaimTemplate: CLAIM } };
   const { metadata } = await test.create('pods', 'x/p', {

@@ -31,7 +31,7 @@ function started(handle: (name: string, tries: number) => Promise<void>) {
   return { queue, handled, warnings, until, stop };
 }
 
-test('an object that is added several times is handled once, and again after a later change', async () => {
+test('an object added several times is handled once, and again after a later change', async () => {
   const { queue, handled, until, stop } = started(async () => undefined);
   for (const name of ['a', 'b', 'a', 'a']) queue.add(at(name));
   await until(() => handled.length === 2);
@@ -41,7 +41,7 @@ test('an object that is added several times is handled once, and again after a l
   await stop();
 });
 
-test('an overtaken write is tried again at once, without a warning', async () => {
+test('a conflicting write is retried at once, without a warning', async () => {
   const conflict = new ApiError(409, 'Conflict', { message: 'modified' });
   const { queue, handled, warnings, until, stop } = started(async (_, tries) => {
     if (tries < 4) throw conflict;
@@ -52,7 +52,7 @@ test('an overtaken write is tried again at once, without a warning', async () =>
   await stop();
 });
 
-test('a failing object is logged and tried again later, and does not delay others', async () => {
+test('a failing object is logged and retried later, without delaying others', async () => {
   const { queue, handled, warnings, until, stop } = started(async (name, tries) => {
     if (name === 'bad' && tries === 1) throw new Error('no');
   });
@@ -65,7 +65,7 @@ test('a failing object is logged and tried again later, and does not delay other
   await stop();
 });
 
-test('the delay after a failure doubles until the object is handled', async () => {
+test('the retry delay doubles until the object is handled', async () => {
   const atMs: number[] = [];
   const { queue, handled, until, stop } = started(async (_, tries) => {
     atMs.push(performance.now());
@@ -80,7 +80,7 @@ test('the delay after a failure doubles until the object is handled', async () =
   await stop();
 });
 
-test('an object that is always overtaken does not occupy the queue', async () => {
+test('an object that always conflicts does not monopolize the queue', async () => {
   const gone = new ApiError(404, 'NotFound', { message: 'gone' });
   const { queue, handled, warnings, until, stop } = started(async () => {
     throw gone;

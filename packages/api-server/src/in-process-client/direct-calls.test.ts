@@ -9,7 +9,7 @@ import { DirectCalls } from './direct-calls.ts';
 const path = '/api/v1/namespaces/x/pods';
 const call = { method: 'GET', path, what: 'list the pods' } as const;
 
-test('calls in this process and requests over connections have the same limits', async () => {
+test('in-process calls and network requests have the same limits', async () => {
   const resource = { list: () => new Promise<never>(() => undefined) };
   await using server = await TestServer.start({ resource, flowControl: testFlows(2), maxLongRunning: 0 });
   const calls = new DirectCalls(server.parts, { username: 'alice', groups: [] });

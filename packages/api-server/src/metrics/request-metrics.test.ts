@@ -21,7 +21,7 @@ async function measured() {
   return { server, linesOf };
 }
 
-test('requests are counted by the labels of upstream, whose values are bounded', async () => {
+test('requests are counted with upstream’s labels, which have bounded values', async () => {
   const { server, linesOf } = await measured();
   await using _ = server;
   const headers = { 'content-type': 'application/json' };
@@ -55,7 +55,7 @@ test('requests are counted by the labels of upstream, whose values are bounded',
 
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
-test('requests in flight are counted, watches among the long-running ones', async () => {
+test('requests in flight are counted, with watches as long-running requests', async () => {
   const { server, linesOf } = await measured();
   await using _ = server;
   const watch = await open(server, WAYS[1], { path: `${PODS}?watch=1` });

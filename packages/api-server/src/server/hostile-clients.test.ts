@@ -16,7 +16,7 @@ const HANGS = { list: () => new Promise<never>(() => undefined) };
 const until = (isTrue: () => boolean) =>
   waitFor(() => isTrue() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
 
-test('limits the requests of a user in flight, and counts watches apart', async () => {
+test('limits a user’s requests in flight, and counts watches separately', async () => {
   await using server = await TestServer.start({
     resource: HANGS,
     flowControl: testFlows(2),
@@ -45,7 +45,7 @@ test('limits the requests of a user in flight, and counts watches apart', async 
   await hanging;
 });
 
-test('a user with many requests has at most half of the seats, and others are answered at once', async () => {
+test('a user with many requests gets at most half of the seats, and the excess is rejected at once', async () => {
   await using server = await TestServer.start({ resource: HANGS, flowControl: testFlows(4, 3) });
   const statuses: number[] = [];
   const greedy = Array.from({ length: 40 }, () =>
@@ -76,7 +76,7 @@ test('a user with many connections cannot lock out others', async () => {
   }
 });
 
-test('ends a request when its time has expired', async () => {
+test('ends a request when its timeout expires', async () => {
   await using server = await TestServer.start({ resource: HANGS });
   const late = await send(server, LOCAL, { path: `${PODS}?timeout=50ms` });
   assert.deepEqual(
@@ -96,7 +96,7 @@ test('ends a request when its time has expired', async () => {
   socket.destroy();
 });
 
-test('never lets a name become a path or another name', async () => {
+test('never interprets a name as a path or another name', async () => {
   await using server = await TestServer.start();
   const message = async (path: string) => {
     const { status, json } = await send(server, LOCAL, { path });
@@ -114,7 +114,7 @@ test('never lets a name become a path or another name', async () => {
   assert.deepEqual(server.authorized.at(-1), 'system:admin get pods/log x/a');
 });
 
-test('closes connections over TLS on which no user authenticates', async () => {
+test('closes TLS connections on which no user authenticates', async () => {
   await using server = await TestServer.start({ maxUnauthenticatedMs: 100 });
   const idle = connectTls({ port: server.port, host: '127.0.0.1', ca: server.certificate });
   const closed = once(idle, 'close');
@@ -128,7 +128,7 @@ test('closes connections over TLS on which no user authenticates', async () => {
   session.destroy();
 });
 
-test('ends a watch whose client closes its side of the connection', async () => {
+test('ends a watch when its client closes its side of the connection', async () => {
   let ended = false;
   const resource = {
     async *watch({ signal }: { signal?: AbortSignal }) {
@@ -145,7 +145,7 @@ test('ends a watch whose client closes its side of the connection', async () => 
   await until(() => ended);
 });
 
-test('does not log clients that disconnect', async () => {
+test('does not log client disconnects', async () => {
   await using server = await TestServer.start({ resource: HANGS });
   for (const way of WAYS) {
     const before = server.authorized.length;
@@ -160,7 +160,7 @@ test('does not log clients that disconnect', async () => {
   assert.deepEqual(server.errors, []);
 });
 
-test('refuses headers that are too large', async () => {
+test('rejects oversized headers', async () => {
   await using server = await TestServer.start();
   const headers = { 'x-large': 'x'.repeat(100_000) };
   assert.equal((await send(server, LOCAL, { path: '/livez', headers })).status, 431);
@@ -203,7 +203,7 @@ async function flood(server: TestServer, frames: Iterable<Buffer>): Promise<void
   await closed;
 }
 
-test('closes HTTP/2 connections that flood it, and serves others', async () => {
+test('closes flooding HTTP/2 connections, and serves others', async () => {
   await using server = await TestServer.start();
   const resets = function* () {
     for (let stream = 1; stream < 200_000; stream += 2)
@@ -217,7 +217,7 @@ test('closes HTTP/2 connections that flood it, and serves others', async () => {
   assert.equal((await send(server, HTTP2, { path: '/livez' })).status, 200);
 });
 
-test('stops although requests hang, and removes its socket', async () => {
+test('stops even if requests hang, and removes its socket', async () => {
   await using server = await TestServer.start({ resource: HANGS });
   const watch = await open(server, HTTP2, { path: '/api/v1/namespaces/x/secrets?watch=1' });
   const hanging = open(server, LOCAL, { path: PODS }).catch(() => undefined);
@@ -228,7 +228,7 @@ test('stops although requests hang, and removes its socket', async () => {
   await hanging;
 });
 
-test('reports the TLS port, and the connections of authenticated users only', async () => {
+test('reports the TLS port, and only connections of authenticated users', async () => {
   const listening: unknown[] = [];
   const authenticated: (number | undefined)[] = [];
   const strangers = {

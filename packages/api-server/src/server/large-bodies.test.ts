@@ -19,7 +19,7 @@ function received(bodies: LargeBodies, bytes: number, user = userOf('a')) {
   return body;
 }
 
-test('other work is done between large bodies, and small ones do not wait', async () => {
+test('other work runs between large bodies, and small ones do not wait', async () => {
   const bodies = new LargeBodies();
   const order: string[] = [];
   const large = [1, 2, 3].map(async (index) => {
@@ -36,7 +36,7 @@ test('other work is done between large bodies, and small ones do not wait', asyn
   assert.deepEqual(order, ['large 1', 'large 2', 'small', 'large 3']);
 });
 
-test('small bodies for large objects wait like large bodies, once', async () => {
+test('small bodies for large objects wait once, like large bodies', async () => {
   const bodies = new LargeBodies();
   const order: string[] = [];
   const patch = async (name: string, username: string, objectBytes = MIB) => {
@@ -63,7 +63,7 @@ test('callers take turns', async () => {
 
 const isTooMany = ({ status }: ApiError): boolean => status.code === 429;
 
-test('a caller has up to 64 MiB in memory, which are those of bodies that were not processed or given up', async () => {
+test('a caller may hold up to 64 MiB in memory: bodies not yet processed or abandoned', async () => {
   const bodies = new LargeBodies();
   const open = Array.from({ length: 21 }, () => received(bodies, 3 * MIB));
   assert.throws(() => received(bodies, 3 * MIB), isTooMany);
@@ -78,7 +78,7 @@ test('a caller has up to 64 MiB in memory, which are those of bodies that were n
   received(bodies, 3 * MIB);
 });
 
-test('bodies of the caller with the most give way to others, also while they are received or wait', async () => {
+test('bodies of the caller with the largest share are refused in favor of others, even while being received or waiting', async () => {
   const bodies = new LargeBodies();
   const account = (name: string) => userOf(`system:serviceaccount:eve:${name}`);
   const open = Array.from({ length: 21 }, (_, index) => received(bodies, 3 * MIB, account(`s${index}`)));
@@ -93,7 +93,7 @@ test('bodies of the caller with the most give way to others, also while they are
   assert.equal(open.filter((one) => one.refused.aborted).length, 0);
 });
 
-test('administrators are not refused because of others', () => {
+test('administrators are not refused because of other callers', () => {
   const bodies = new LargeBodies();
   for (let index = 0; index < 21; index++) received(bodies, 3 * MIB);
   const admin = userOf('admin', 'system:masters');

@@ -23,7 +23,7 @@ function begin(server: TestServer, method: string, path: string, body: object): 
   };
 }
 
-test('a write whose body comes late is refused if the user may not make it any longer', async () => {
+test('a write with a late body is refused if the user has lost the permission by then', async () => {
   let isAllowed = true;
   await using server = await TestServer.start({ decide: () => (isAllowed ? 'allow' : 'no opinion') });
   await send(server, WAYS[0], { method: 'POST', path: MAPS, body: JSON.stringify({ metadata: { name: 'a' } }) });

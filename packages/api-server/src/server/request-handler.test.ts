@@ -77,7 +77,7 @@ for (const way of WAYS)
     watch.close();
   });
 
-test('authenticates requests over TLS, and trusts the clients of the socket', async () => {
+test('authenticates requests over TLS, and trusts socket clients', async () => {
   await using server = await TestServer.start();
   const [local, http1, http2] = WAYS;
   await send(server, local, { path: PODS });
@@ -91,7 +91,7 @@ test('authenticates requests over TLS, and trusts the clients of the socket', as
   assert.deepEqual(server.authorized, ['system:admin list pods x/', 'alice list pods x/', 'alice list pods x/']);
 });
 
-test('authorizes requests without credentials as anonymous ones, for the configured paths only', async () => {
+test('authorizes requests without credentials as anonymous, for the configured paths only', async () => {
   await using server = await TestServer.start({ anonymousPaths: [`${PODS}/open`], decide: () => 'no opinion' });
   const [, way] = WAYS;
   const statusOf = async (path: string, headers = {}) => (await send(server, way, { path, user: '', headers })).status;
@@ -101,7 +101,7 @@ test('authorizes requests without credentials as anonymous ones, for the configu
   assert.deepEqual(server.authorized, ['system:anonymous get pods x/open']);
 });
 
-test('authorizes each request, in the name of the impersonated user', async () => {
+test('authorizes each request as the impersonated user', async () => {
   await using server = await TestServer.start({
     decide: ({ user }) => (user.username === 'bob' ? 'no opinion' : 'allow'),
   });
@@ -125,7 +125,7 @@ test('authorizes each request, in the name of the impersonated user', async () =
   assert.deepEqual(server.authorized, ['bob get pods x/a', 'bob get /livez']);
 });
 
-test('answers requests for paths, unknown resources, methods and subresources like upstream', async () => {
+test('handles paths, unknown resources, methods and subresources like upstream', async () => {
   await using server = await TestServer.start();
   const [way] = WAYS;
   const status = async (method: string, path: string) => (await send(server, way, { method, path })).status;
@@ -161,7 +161,7 @@ test('HEAD and OPTIONS exist only for backends and for documents that upstream d
   }
 });
 
-test('no object is reached by a path of the other scope, for which its request was not authorized', async () => {
+test('objects cannot be reached by a path of the other scope, which would bypass authorization', async () => {
   const { resources } = await Schema.load();
   const answer: SubresourceHandler = async ({ writer }) => writer.bytes(200, { contentType: 'text/plain', parts: [] });
   const special = resources.flatMap((resource) => [
@@ -197,7 +197,7 @@ test('passes requests for other subresources to their handlers', async () => {
   assert.deepEqual(server.authorized, ['system:admin get pods/log x/web']);
 });
 
-test('warns of unknown fields and deprecated versions', async () => {
+test('warns about unknown fields and deprecated versions', async () => {
   await using server = await TestServer.start();
   const body = '{"metadata":{"name":"a"},"x":1}';
   const sent = await send(server, WAYS[0], { method: 'POST', path: '/api/v1/namespaces/x/endpoints', body });
@@ -207,14 +207,14 @@ test('warns of unknown fields and deprecated versions', async () => {
   );
 });
 
-test('warns of a deprecated version also if the request fails', async () => {
+test('warns about a deprecated version even if the request fails', async () => {
   await using server = await TestServer.start();
   const { status, headers } = await send(server, WAYS[0], { path: '/api/v1/namespaces/x/endpoints/none' });
   const warning = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"';
   assert.deepEqual([status, headers.warning], [404, warning]);
 });
 
-test('waits for the resource version that a client requires of an object', async () => {
+test('waits for the resource version required by a client', async () => {
   await using server = await TestServer.start();
   const get = async (version: string) => {
     const { status, json } = await send(server, WAYS[0], {
@@ -229,7 +229,7 @@ test('waits for the resource version that a client requires of an object', async
   assert.deepEqual(await get('x'), [500, invalid]);
 });
 
-test('reports an unexpected error without its details, and goes on', async () => {
+test('reports an unexpected error without details, and keeps serving', async () => {
   const resource = {
     get: () => {
       throw new TypeError('the password is secret');
@@ -243,7 +243,7 @@ test('reports an unexpected error without its details, and goes on', async () =>
   assert.equal((await send(server, WAYS[0], { path: PODS })).status, 200);
 });
 
-test('responses wait until all writes are durable, also in this process, and report a failed disk', async () => {
+test('responses, even in-process ones, wait until all writes are durable, and report a failed disk', async () => {
   await using server = await TestServer.start();
   const calls = new DirectCalls(server.parts, { username: 'root', groups: [] });
   const synced = Promise.withResolvers<void>();

@@ -24,7 +24,7 @@ const check = (method: string, target: string, expected: Expected) => {
   assert.ok(isResourceRequest);
 };
 
-test('parses the paths of objects like upstream', () => {
+test('parses object paths like upstream', () => {
   check('GET', '/api/v1/namespaces', ['list', '', 'v1', '', 'namespaces', '', '']);
   check('GET', '/api/v1/namespaces/other', ['get', '', 'v1', 'other', 'namespaces', '', 'other']);
   check('GET', '/api/v1/namespaces/other/pods', ['list', '', 'v1', 'other', 'pods', '', '']);
@@ -54,7 +54,7 @@ test('parses verbs in paths', () => {
   check('GET', '/api/v1/watch', ['watch', '', 'v1', '', '', '', '']);
 });
 
-test('treats other paths as such, with the method as the verb', () => {
+test('treats other paths as non-resource paths, with the method as the verb', () => {
   for (const target of [
     '/',
     '',
@@ -87,7 +87,7 @@ test('takes the name of a list or watch from its field selector', () => {
     assert.equal(name(selector), '', selector);
 });
 
-test('decodes paths once, and never resolves them', () => {
+test('decodes paths once, and does not resolve dot segments', () => {
   check('GET', '/api/v1/namespaces/x/pods/..', ['get', '', 'v1', 'x', 'pods', '', '..']);
   check(
     'GET',

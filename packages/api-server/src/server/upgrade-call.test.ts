@@ -26,7 +26,7 @@ const echo: SubresourceHandler = async ({ exchange, info }) => {
 
 const subresources = new Map([['pods/exec', echo]]);
 
-test('authenticates and authorizes upgrades before a handler takes the connection', async () => {
+test('authenticates and authorizes upgrades before a handler takes over the connection', async () => {
   const codes: number[] = [];
   const observer = { completed: (_: unknown, status: number) => void codes.push(status) };
   await using server = await TestServer.start({ subresources, observers: [observer] });
@@ -51,7 +51,7 @@ test('authenticates and authorizes upgrades before a handler takes the connectio
   assert.deepEqual(server.errors, []);
 });
 
-test('responds to refused upgrades, and to those of other paths, like to other requests', async () => {
+test('responds to refused upgrades, and upgrades of other paths, like to other requests', async () => {
   await using server = await TestServer.start({ subresources });
   const answer = async (path: string) => {
     const socket = connect(server.socketPath);

@@ -118,7 +118,7 @@ test('a watch ends when its client closes the connection', async () => {
   await waitFor(() => ended || undefined, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
 });
 
-test('handshakes that upstream refuses are refused, and other requests are not upgraded', async () => {
+test('handshakes are rejected as upstream does, and other requests are not upgraded', async () => {
   await using server = await TestServer.start({ decide: ({ namespace }) => (namespace === 'x' ? 'allow' : 'deny') });
   const answer = async (path: string, headers?: Record<string, string>) =>
     (await text(handshake(server, path, { ...headers, 'content-length': '0' }))).split('\r\n')[0];
@@ -131,7 +131,7 @@ test('handshakes that upstream refuses are refused, and other requests are not u
   list.destroy();
 });
 
-test('a large event is one message of several fragments', async () => {
+test('a large event is one message with several fragments', async () => {
   await using server = await TestServer.start();
   const annotations = { a: 'ä'.repeat(60_000) };
   await send(server, WAYS[0], {

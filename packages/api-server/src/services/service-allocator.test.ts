@@ -34,7 +34,7 @@ function setUp(ranges: readonly [AddressRange, ...AddressRange[]] = [RANGE]) {
   return { store, allocator, create };
 }
 
-test('a range has its addresses but the first and the last', () => {
+test('a range excludes its first and last address', () => {
   assert.equal(RANGE.first, '10.0.0.1');
   const inside = ['10.0.0.0', '10.0.0.1', '10.0.0.14', '10.0.0.15', '10.0.0.16', '::1'].map((ip) => RANGE.includes(ip));
   assert.deepEqual(inside, [false, true, true, false, false, false]);
@@ -42,7 +42,7 @@ test('a range has its addresses but the first and the last', () => {
     assert.throws(() => new AddressRange(cidr));
 });
 
-test('each service gets an address of its own until the range is full', () => {
+test('each service gets its own address until the range is full', () => {
   const { create } = setUp();
   const ips = Array.from({ length: 14 }, (_, index) => specOf(create(`s${index}`, {}).object).clusterIP);
   assert.equal(new Set(ips).size, 14);
@@ -50,7 +50,7 @@ test('each service gets an address of its own until the range is full', () => {
   assert.throws(() => create('more', {}), /failed to allocate a serviceIP: range is full/);
 });
 
-test('with a range of each family, a service has an address of each of its families', () => {
+test('with a range per family, a service has an address for each of its families', () => {
   const { create } = setUp(AddressRange.list('10.0.0.0/28,fd00:96::/120'));
   const ips = (name: string, spec: Spec) => (create(name, spec).object.spec as { clusterIPs: string[] }).clusterIPs;
   const dual = ips('dual', { ipFamilyPolicy: 'PreferDualStack' });
@@ -66,7 +66,7 @@ test('with a range of each family, a service has an address of each of its famil
     assert.throws(() => AddressRange.list(wrong), /one of each IP family/);
 });
 
-test('requested addresses must be free and in the range', () => {
+test('requested addresses must be in the range and free', () => {
   const { create } = setUp();
   assert.deepEqual(create('a', named('10.0.0.5')).messages, []);
   assert.deepEqual(create('b', named('10.0.0.5')).messages, [
@@ -80,7 +80,7 @@ test('requested addresses must be free and in the range', () => {
   assert.deepEqual(create('d', named('None')).messages, []);
 });
 
-test('an address is reserved while its service is being written, and free if the write fails', () => {
+test('an address is reserved during the write of its service, and freed if the write fails', () => {
   const { allocator } = setUp();
   const first = allocator.allocate(service('a', named('10.0.0.5')), undefined);
   assert.equal(allocator.allocate(service('b', named('10.0.0.5')), undefined).errors.length, 1);
@@ -88,7 +88,7 @@ test('an address is reserved while its service is being written, and free if the
   assert.equal(allocator.allocate(service('b', named('10.0.0.5')), undefined).errors.length, 0);
 });
 
-test('ports of nodes are shared by protocols only', () => {
+test('node ports can be shared only by different protocols', () => {
   const { create } = setUp();
   const ports = [
     { name: 'a', port: 53, protocol: 'TCP' },
@@ -105,7 +105,7 @@ test('ports of nodes are shared by protocols only', () => {
   ]);
 });
 
-test('a local load balancer gets a port for health checks, and an update retains its values', () => {
+test('a load balancer with the local policy gets a health check port, and an update retains its values', () => {
   const { create, store, allocator } = setUp();
   const { object } = create('lb', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
   assert.ok(specOf(object).healthCheckNodePort! >= 30_000);
@@ -115,7 +115,7 @@ test('a local load balancer gets a port for health checks, and an update retains
   assert.deepEqual(specOf(updated.object), specOf(old));
 });
 
-test('an allocation decodes only the services that have changed since the last one', () => {
+test('an allocation decodes only services changed since the last one', () => {
   const { store, create } = setUp();
   const decoded: string[] = [];
   for (const name of ['a', 'b', 'c']) {

@@ -50,7 +50,7 @@ function found(id: string): string {
   }
 }
 
-test('a service is reached at an endpoint that is a pod of its namespace', () => {
+test('a service is reached via an endpoint that is a pod in its namespace', () => {
   const check = (id: string, expected: string) => assert.equal(found(id), expected);
   for (let time = 0; time < 20; time++) check('web:http', 'http 10.0.0.1:8080');
   check('web:443', 'http 10.0.0.1:8443');

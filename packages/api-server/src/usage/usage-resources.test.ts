@@ -87,7 +87,7 @@ class Place implements AsyncDisposable {
   }
 }
 
-test('the use of pods and nodes is that of their kubelets', async () => {
+test('the usage of pods and nodes comes from their kubelets', async () => {
   await using place = await new Place().start();
   for (const version of ['v1', 'v1beta1']) {
     const base = `/apis/metrics.k8s.io/${version}`;
@@ -133,7 +133,7 @@ test('objects are selected by name, namespace and labels', async () => {
   await assert.rejects(place.get(`${base}/pods?watch=true`), refused(405));
 });
 
-test('discovery has the group, and APIServices are local', async () => {
+test('discovery includes the group, and its APIServices are local', async () => {
   await using place = await new Place().start();
   const { resources } = await place.get('/apis/metrics.k8s.io/v1beta1');
   assert.deepEqual(
@@ -152,7 +152,7 @@ test('discovery has the group, and APIServices are local', async () => {
   await assert.rejects(place.get('/apis/apiregistration.k8s.io/v1/apiservices/v1.absent'), refused(404));
 });
 
-test('who may view a namespace may read what its pods use', async () => {
+test('users who may view a namespace may read the usage of its pods', async () => {
   await using place = await new Place().start();
   const role = await place.get('/apis/rbac.authorization.k8s.io/v1/clusterroles/system:aggregated-metrics-reader');
   assert.equal(role.metadata.labels['rbac.authorization.k8s.io/aggregate-to-view'], 'true');
@@ -160,7 +160,7 @@ test('who may view a namespace may read what its pods use', async () => {
   await assert.rejects(place.get('/apis/metrics.k8s.io/v1beta1/nodes', stranger), refused(403));
 });
 
-test('summaries with wrong types have no use', () => {
+test('summaries with wrong types yield no usage', () => {
   const none = { node: undefined, pods: [] };
   for (const wrong of [null, 'x', [], { pods: 1 }, { pods: [null, {}, { podRef: {} }] }, { node: { cpu: 1 } }])
     assert.deepEqual(decodeUse(wrong), none);
@@ -168,7 +168,7 @@ test('summaries with wrong types have no use', () => {
   assert.deepEqual(decodeUse({ pods: [{ podRef: { namespace: 'a', name: 'b' }, containers }] }), none);
 });
 
-test('a node without heartbeats is not asked, so that no client waits for it', async () => {
+test('a node without heartbeats is not queried, so that clients do not wait for it', async () => {
   await using place = await new Place().start();
   const conditions = [{ type: 'Ready', status: 'Unknown' }];
   const patch = { type: 'merge' as const, body: { status: { conditions } }, subresource: 'status' };

@@ -17,7 +17,7 @@ test('a body with too many values is refused, however they are nested', () => {
   assert.throws(() => checkValues(deep), { message });
 });
 
-test('a number that was rounded is refused, in JSON and in YAML', () => {
+test('a number that would be rounded is rejected, in JSON and in YAML', () => {
   const inexact = (error: unknown) =>
     error instanceof ApiError &&
     error.status.code === 400 &&

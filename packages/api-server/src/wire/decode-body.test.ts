@@ -36,7 +36,7 @@ function refuses(body: string | Uint8Array, message: string, sent?: Sent): void 
   );
 }
 
-test('decodes JSON, YAML and protobuf to the same object, with the kind of the URL', () => {
+test('decodes JSON, YAML and protobuf to the same object, with the kind from the URL', () => {
   const object = { metadata: { name: 'web' }, spec: { containers: [{ name: 'c', resources: {} }] }, status: {} };
   const whole = { kind: 'Pod', apiVersion: 'v1', ...object };
   assert.deepEqual(decode(JSON.stringify(object)).object, whole);
@@ -49,7 +49,7 @@ test('decodes JSON, YAML and protobuf to the same object, with the kind of the U
   assert.deepEqual(decode('', { mediaType: 'application/yaml' }).object.metadata, {});
 });
 
-test('takes JSON if there is no Content-Type, and refuses unknown types', () => {
+test('assumes JSON if there is no Content-Type, and rejects unknown types', () => {
   assert.equal(bodyMediaType(''), JSON_TYPE);
   assert.equal(bodyMediaType('application/yaml; charset=utf-8'), 'application/yaml');
   for (const type of ['text/plain', 'application/merge-patch+json', 'application/cbor', 'application/json2'])
@@ -59,7 +59,7 @@ test('takes JSON if there is no Content-Type, and refuses unknown types', () => 
     });
 });
 
-test('warns of unknown and duplicate fields, ignores them, or refuses them', () => {
+test('warns about unknown and duplicate fields, ignores them, or rejects them', () => {
   const body = '{"metadata":{"name":"a","name":"b"},"spec":{"x":1}}';
   const problems = ['duplicate field "metadata.name"', 'unknown field "spec.x"'];
   assert.deepEqual(decode(body).warnings, problems);
@@ -80,7 +80,7 @@ test('warns of unknown and duplicate fields, ignores them, or refuses them', () 
   );
 });
 
-test('refuses other kinds and versions in the words of upstream', () => {
+test('rejects other kinds and versions with upstream’s messages', () => {
   const scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"';
   refuses(
     '{"kind":"Service","apiVersion":"v1"}',
@@ -108,7 +108,7 @@ test('refuses other kinds and versions in the words of upstream', () => {
   );
 });
 
-test('refuses malformed bodies in the words of upstream', () => {
+test('rejects malformed bodies with upstream’s messages', () => {
   const unrecognized = 'the object provided is unrecognized (must be of type Pod): ';
   const prefix = `${unrecognized}couldn't get version/kind; json parse error: `;
   refuses('', `${prefix}unexpected end of JSON input (<empty>)`);
@@ -133,7 +133,7 @@ test('refuses malformed bodies in the words of upstream', () => {
   assert.throws(() => decode('not protobuf', { mediaType }), ApiError);
 });
 
-test('bounds hostile bodies, and takes no name from an inherited property', () => {
+test('bounds hostile bodies, and ignores inherited property names', () => {
   const deep = `{"metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`;
   assert.throws(() => decode(deep), ApiError);
   assert.throws(() => decode(`{"spec":{"overhead":${'['.repeat(5000)}${']'.repeat(5000)}}}`), /exceeded max depth/);

@@ -19,7 +19,7 @@ const TABLE: Omit<OutputFormat, 'isPretty'> = {
   convertTo: { kind: 'Table', version: 'v1' },
 };
 
-test('watches that send an event at the same time share its encoding', async () => {
+test('watches sending an event at the same time share its encoding', async () => {
   const formats: Omit<OutputFormat, 'isPretty'>[] = [
     { mediaType: 'application/vnd.kubernetes.protobuf' },
     { mediaType: 'application/json', convertTo: { kind: 'PartialObjectMetadata', version: 'v1' } },
@@ -33,7 +33,7 @@ test('watches that send an event at the same time share its encoding', async () 
   }
 });
 
-test('tables with other ages, rows or columns are encoded again', async () => {
+test('tables with different ages, rows or columns are encoded separately', async () => {
   const encoder = new EventEncoder();
   const frame = await encoder.encode(event, encodingOf(TABLE));
   const text = (parts: readonly Uint8Array[]) => Buffer.concat(parts).toString();

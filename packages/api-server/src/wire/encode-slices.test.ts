@@ -41,7 +41,7 @@ const FORMATS: OutputFormat[] = [
   { mediaType: 'application/yaml', isPretty: false, convertTo: { kind: 'Table', version: 'v1' } },
 ];
 
-test('a long list in slices is the same as at once', async () => {
+test('a long list encoded in slices is the same as one encoded at once', async () => {
   for (const format of FORMATS) {
     const encoding: ResourceEncoding = {
       ...{ schema, resource: { group: '', version: 'v1', kind: 'ConfigMap' }, nowMs: 0 },
@@ -60,7 +60,7 @@ test('a long list in slices is the same as at once', async () => {
   }
 });
 
-test('a list that cannot be converted is refused before anything is sent', async () => {
+test('an unconvertible list is rejected before anything is sent', async () => {
   const convertTo = { kind: 'PartialObjectMetadata', version: 'v1' } as const;
   const encoding: ResourceEncoding = {
     ...{ schema, resource: { group: '', version: 'v1', kind: 'ConfigMap' }, nowMs: 0, includeObject: 'Object' },

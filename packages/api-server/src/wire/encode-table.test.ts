@@ -32,7 +32,7 @@ const encoding = (includeObject: ResourceEncoding['includeObject']): ResourceEnc
   nowMs: 0,
 });
 
-test('computes columns from the stored version, and includes objects in the version of the URL', async () => {
+test('computes columns from the stored version, and includes objects in the URL’s version', async () => {
   const table = async (include: ResourceEncoding['includeObject'], version: 'v1' | 'v1beta1' = 'v1') => {
     const content = { objects: [AUTOSCALER], resourceVersion: '7' };
     const value = await tableValue(content, { kind: 'Table', version }, encoding(include));
@@ -48,7 +48,7 @@ test('computes columns from the stored version, and includes objects in the vers
   assert.deepEqual(object, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1beta1', metadata });
 });
 
-test('reads which part of objects tables include', () => {
+test('parses which part of the objects tables include', () => {
   const include = (text: string) => includeObjectOf(new URLSearchParams(text));
   assert.deepEqual([include(''), include('includeObject=None')], ['Metadata', 'None']);
   assert.throws(

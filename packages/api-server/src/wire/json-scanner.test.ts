@@ -9,7 +9,7 @@ const fails = (text: string, message: string) =>
     text,
   );
 
-test('reports syntax errors in the words of Go', () => {
+test('reports syntax errors with Go’s messages', () => {
   fails('', 'unexpected end of JSON input');
   fails('{', 'unexpected end of JSON input');
   fails('{"a":"b', 'unexpected end of JSON input');
@@ -68,7 +68,7 @@ test('accepts what JSON.parse accepts, and nothing else', () => {
   }
 });
 
-test('finds duplicate fields with their paths', () => {
+test('finds duplicate fields and their paths', () => {
   assert.deepEqual(scanJson('{"a":1,"b":[{"c":1},{"c":1,"c":{"d":1,"d":2}}],"a":2}'), [
     ['b', 1, 'c'],
     ['b', 1, 'c', 'd'],
@@ -78,7 +78,7 @@ test('finds duplicate fields with their paths', () => {
   assert.equal(scanJson(`{${'"a":1,'.repeat(1000)}"a":1}`).length, 100);
 });
 
-test('bounds the depth without recursion', () => {
+test('limits the nesting depth without recursion', () => {
   assert.deepEqual(scanJson('['.repeat(10_000) + ']'.repeat(10_000)), []);
   fails('['.repeat(1_000_000), 'exceeded max depth');
   fails('{"a":'.repeat(1_000_000), 'exceeded max depth');

@@ -16,7 +16,7 @@ const YAML = 'application/yaml';
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const TABLE = `${JSON_TYPE};as=Table;v=v1;g=meta.k8s.io`;
 
-test('chooses the media type by quality, then by specificity, then by order', () => {
+test('chooses the media type by quality, then specificity, then order', () => {
   const check = (accept: string, mediaType: string) =>
     assert.equal(negotiateObject(accepting(accept)).mediaType, mediaType, accept);
   check('', JSON_TYPE);
@@ -31,7 +31,7 @@ test('chooses the media type by quality, then by specificity, then by order', ()
   check(`nonsense,a/b/c,${YAML}`, YAML);
 });
 
-test('answers 406 if no media type is acceptable', () => {
+test('responds with 406 if no media type is acceptable', () => {
   const types = `${JSON_TYPE}, ${YAML}, ${PROTOBUF}`;
   for (const accept of ['text/html', 'application/cbor', `${PROTOBUF};as=Table;v=v1;g=meta.k8s.io`, 'nonsense'])
     assert.throws(
@@ -49,7 +49,7 @@ test('answers 406 if no media type is acceptable', () => {
   });
 });
 
-test('rejects an Accept header without a known media type or a complete wildcard before a request is handled', () => {
+test('rejects an Accept header without a known media type or full wildcard before handling the request', () => {
   for (const accept of ['', '*/*', `text/html, ${YAML};q=0.1`, `${JSON_TYPE};as=Wrong`])
     assert.doesNotThrow(() => checkAccept(accepting(accept), { isList: false }), accept);
   const message = `406: Not Acceptable\n\nAvailable representations: ${JSON_TYPE}, ${YAML}, ${PROTOBUF}`;
@@ -59,7 +59,7 @@ test('rejects an Accept header without a known media type or a complete wildcard
   assert.throws(() => checkAccept(accepting('text/html'), { isList: true }), { message: message + streams });
 });
 
-test('converts to the kind that the client prefers and the server has', () => {
+test('converts to the kind preferred by the client among those available', () => {
   const conversion = (accept: string) => negotiateObject(accepting(accept)).convertTo;
   assert.deepEqual(conversion(`${TABLE},${JSON_TYPE}`), { kind: 'Table', version: 'v1' });
   assert.deepEqual(conversion(`${JSON_TYPE};as=Table;v=v1beta1;g=meta.k8s.io`), { kind: 'Table', version: 'v1beta1' });
@@ -70,7 +70,7 @@ test('converts to the kind that the client prefers and the server has', () => {
   assert.deepEqual([partial.mediaType, partial.convertTo?.kind], [PROTOBUF, 'PartialObjectMetadataList']);
 });
 
-test('accepts the parameter of watches, and never converts errors', () => {
+test('accepts the watch parameter, and never converts errors', () => {
   assert.equal(negotiateWatch(accepting(`${PROTOBUF};stream=watch`)).mediaType, PROTOBUF);
   assert.equal(negotiateWatch(accepting(`${YAML};stream=watch,${JSON_TYPE}`)).mediaType, JSON_TYPE);
   assert.deepEqual(negotiateStatus(accepting(`${TABLE},${YAML}`))?.mediaType, YAML);
@@ -87,7 +87,7 @@ test('indents JSON for people', () => {
   assert.equal(isPretty({ accept: `${JSON_TYPE};pretty=1` }), true);
 });
 
-test('bounds long Accept headers, and finds gzip among the encodings', () => {
+test('bounds long Accept headers, and detects gzip among the encodings', () => {
   const accept = `${'a/b;q=0.1,'.repeat(100_000)}${JSON_TYPE}`;
   assert.throws(() => negotiateObject(accepting(accept)), /only the following media types/);
   assert.equal(acceptsGzip(exchange({ 'accept-encoding': 'br, gzip' })), true);

@@ -19,7 +19,7 @@ function refuses(read: () => unknown, code: number, message: string): void {
   });
 }
 
-test('reads the options of writes, and refuses invalid ones in the words of upstream', () => {
+test('parses write options, and rejects invalid ones with upstream’s messages', () => {
   const create = (text: string) => writeOptions('CreateOptions', query(text));
   assert.deepEqual(create(''), { dryRun: false, fieldManager: '', fieldValidation: 'Warn' });
   assert.deepEqual(create('dryRun=All&fieldManager=me&fieldValidation=Strict'), {
@@ -46,7 +46,7 @@ test('reads the options of writes, and refuses invalid ones in the words of upst
   );
 });
 
-test('reads the options of patches', () => {
+test('parses patch options', () => {
   const apply = 'application/apply-patch+yaml';
   assert.equal(patchOptions(query('fieldManager=me&force=true'), apply).force, true);
   assert.equal(patchOptions(query('fieldManager=me&force=false'), apply).force, false);
@@ -62,7 +62,7 @@ test('reads the options of patches', () => {
   );
 });
 
-test('takes the manager from the User-Agent if the query names none', () => {
+test('derives the field manager from the User-Agent if the query has none', () => {
   assert.equal(managerOf('me', 'kubectl/v1.36'), 'me');
   assert.equal(managerOf('', 'kubectl/v1.36 (linux/amd64)'), 'kubectl');
   assert.equal(managerOf('', 'a\tb/c'), 'ab');
@@ -73,7 +73,7 @@ test('takes the manager from the User-Agent if the query names none', () => {
 /** Reads the parameters of a watch if the query starts with `watch=1`, otherwise those of a list. */
 const parameters = (text: string) => listParameters(query(text), { isWatch: text.startsWith('watch=1') });
 
-test('reads the parameters of lists and watches like Go', () => {
+test('parses list and watch parameters like Go', () => {
   const list = parameters('labelSelector=a%3Db&limit=5&continue=x&timeoutSeconds=7&allowWatchBookmarks=');
   assert.deepEqual(
     [list.labelSelector, list.limit, list.continue, list.timeoutSeconds, list.allowWatchBookmarks],
@@ -91,7 +91,7 @@ test('reads the parameters of lists and watches like Go', () => {
   );
 });
 
-test('refuses parameters of lists and watches that contradict each other', () => {
+test('rejects contradictory list and watch parameters', () => {
   const prefix = 'ListOptions.meta.k8s.io "" is invalid: ';
   const check = (text: string, message: string) => refuses(() => parameters(text), 422, prefix + message);
   const match = 'resourceVersionMatch: Forbidden: resourceVersionMatch';
@@ -113,7 +113,7 @@ test('refuses parameters of lists and watches that contradict each other', () =>
   );
 });
 
-test('reads the options of deletions from the body, or from the query without a body', () => {
+test('parses delete options from the body, or from the query if there is no body', () => {
   const read = (body: string | Uint8Array, text = '', contentType = '') =>
     deleteOptions(Buffer.from(body as string), { contentType, query: query(text), schema });
   assert.deepEqual(
@@ -145,7 +145,7 @@ test('reads the options of deletions from the body, or from the query without a 
   assert.throws(() => read('{"gracePeriodSeconds":"x"}'), /json: cannot unmarshal string/);
 });
 
-test('refuses names that cannot be part of a path', () => {
+test('rejects names that cannot be path segments', () => {
   checkPathSegment('a.b:c', 'Name');
   refuses(() => checkPathSegment('..', 'Name'), 400, `Name parameter invalid: "..": may not be '..'`);
   refuses(

@@ -25,14 +25,14 @@ const refuses = (text: string, mediaType: PatchMediaType, message: string | RegE
     },
   );
 
-test('takes the four types of patches, and refuses others', () => {
+test('accepts the four patch types, and rejects others', () => {
   for (const type of [JSON_PATCH, MERGE, STRATEGIC, APPLY])
     assert.equal(patchMediaType(`${type}; charset=utf-8`), type);
   for (const type of ['', 'application/json', 'application/apply-patch+cbor'])
     assert.throws(() => patchMediaType(type), { message: '415: Unsupported Media Type' });
 });
 
-test('reads patches, with the problems that upstream reports', () => {
+test('parses patches, and reports the same problems as upstream', () => {
   assert.deepEqual(read('{"a":1,"a":{"b":2,"b":3}}', MERGE), {
     mediaType: MERGE,
     patch: { a: { b: 3 } },
@@ -45,7 +45,7 @@ test('reads patches, with the problems that upstream reports', () => {
   assert.deepEqual(read('{"a":1,"a":2}', STRATEGIC, 'Ignore').problems, []);
 });
 
-test('reads applied configurations as YAML', () => {
+test('parses apply configurations as YAML', () => {
   assert.deepEqual(read('a: 1\nb: [x]\n', APPLY).patch, { a: 1, b: ['x'] });
   assert.deepEqual(read('a: 1\na: 2\n', APPLY).patch, { a: 2 });
   assert.deepEqual(warnings.splice(0), ['line 2: key "a" already set in map']);
@@ -64,7 +64,7 @@ test('refuses malformed patches', () => {
   refuses('a: [', APPLY, /^error decoding YAML: error converting YAML to JSON: yaml: line 1: /);
 });
 
-test('an apply patch in JSON is not limited like one in YAML', () => {
+test('a JSON apply patch is not subject to the limits of YAML', () => {
   const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, '']));
   assert.deepEqual(read(JSON.stringify({ data }), APPLY).patch, { data });
   assert.deepEqual(read('{a: 1, b: [x]}', APPLY).patch, { a: 1, b: ['x'] });

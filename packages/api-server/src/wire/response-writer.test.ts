@@ -162,7 +162,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('sends documents that the client has cached without a body, and retains their headers', async () => {
+test('responds without a body if the client has the document cached, retaining its headers', async () => {
   const text = 'x'.repeat(200_000);
   await using server = await serveExchanges('HTTP/1.1', async (exchange) => {
     const writer = new ResponseWriter(exchange, schema);
@@ -178,7 +178,7 @@ test('sends documents that the client has cached without a body, and retains the
   assert.equal(gunzipSync(zipped.body).toString(), text);
 });
 
-test('responds to an HTTP/1.1 client that reads only after it has sent a body that is too large', async () => {
+test('responds to an HTTP/1.1 client that reads only after sending an oversized body', async () => {
   await using server = await serveExchanges('HTTP/1.1', async (exchange) => {
     await new ResponseWriter(exchange, schema).error(tooLarge(MAX_BODY_BYTES));
   });
@@ -192,7 +192,7 @@ test('responds to an HTTP/1.1 client that reads only after it has sent a body th
   assert.match(await text(socket), /^HTTP\/1\.1 413 /);
 });
 
-test('sends the same bytes for the same object in protobuf as kube-schema', async () => {
+test('sends the same protobuf bytes for an object as kube-schema', async () => {
   await using server = await serve('HTTP/1.1', [stored('web', 7)]);
   const { body } = await server.send({ path: '/one', headers: { accept: PROTOBUF } });
   assert.ok(body.equals(encodeObject(schema, stored('web', 7).decode())));

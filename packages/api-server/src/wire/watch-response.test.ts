@@ -159,7 +159,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('encodes no more events of one batch than the client reads', async () => {
+test('encodes no more events of a batch than the client reads', async () => {
   let taken = 0;
   const object = stored('a', 1, { a: 'x'.repeat(100_000) });
   const batch = {
@@ -207,7 +207,7 @@ test('includes the annotation of the last initial event in tables without object
   assert.deepEqual(metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
 });
 
-test('ends a watch whose client disconnects without reading', async () => {
+test('ends a watch if its client disconnects without reading', async () => {
   async function* events(): AsyncGenerator<OutputEvent[]> {
     for (let n = 0; ; n++) yield [{ type: 'ADDED', object: stored('a', n, { a: 'x'.repeat(100_000) }) }];
   }
@@ -219,7 +219,7 @@ test('ends a watch whose client disconnects without reading', async () => {
   await server.ended;
 });
 
-test('a large event needs little memory for a client that does not read', async () => {
+test('a large event takes little memory for a client that does not read', async () => {
   const object = stored('a', 1, { large: 'x'.repeat(8 << 20) });
   let waiting = 0;
   await using server = await serveExchanges('HTTP/1.1', async (exchange) => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { getDocument } from './get-document.ts';
 
-test("the caller's fields replace the default ones case-insensitively, except Host and Connection", async (t) => {
+test('the caller’s headers override the defaults case-insensitively, except Host and Connection', async (t) => {
   const server = createServer(({ rawHeaders }, response) => response.end(JSON.stringify(rawHeaders)));
   t.after(() => server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');

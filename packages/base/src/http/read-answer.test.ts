@@ -40,7 +40,7 @@ for (const { name, raw } of unreadableAnswers) {
   });
 }
 
-test('a body is read up to the bound', async () => {
+test('a body is read up to the limit', async () => {
   const { body } = await read(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(20_000)}`);
   assert.deepEqual([body.bytes.length, body.isCut, body.error], [limits.maxBodyBytes, true, undefined]);
 });

@@ -8,7 +8,7 @@ import { newTrace, type Span, Tracer } from './tracer.ts';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 
-test('a traceparent is parsed as W3C specifies, and ignored when it is malformed', () => {
+test('a traceparent is parsed as specified by W3C, and ignored if malformed', () => {
   const check = (header: string | undefined, expected: { sampled: boolean } | undefined) =>
     assert.deepEqual(parseTraceparent(header), expected && { traceId: TRACE, spanId: SPAN, ...expected }, header);
   check(`00-${TRACE}-${SPAN}-01`, { sampled: true });
@@ -29,14 +29,14 @@ test('a traceparent is parsed as W3C specifies, and ignored when it is malformed
   check(`01-${TRACE}-${SPAN}-01-${'x'.repeat(1000)}`, undefined);
 });
 
-test('a context can be formatted as a header and parsed back', () => {
+test('a context round-trips through a header', () => {
   for (const sampled of [true, false]) {
     const context = newTrace(sampled);
     assert.deepEqual(parseTraceparent(formatTraceparent(context)), context);
   }
 });
 
-test('spans are nested like their work, also if it is concurrent, and record why it failed', async () => {
+test('spans are nested like their work, even if it is concurrent, and record why it failed', async () => {
   const spans: Span[] = [];
   const tracer = new Tracer((span) => spans.push(span));
   const root = newTrace(true);
@@ -64,7 +64,7 @@ test('work outside of any trace runs without a span', async () => {
   assert.deepEqual(spans, []);
 });
 
-test('callbacks that outlive their work are in no trace', async () => {
+test('callbacks that outlive their work belong to no trace', async () => {
   const tracer = new Tracer(() => undefined);
   const gate = Promise.withResolvers<void>();
   let left: Promise<unknown> = Promise.resolve();
@@ -77,7 +77,7 @@ test('callbacks that outlive their work are in no trace', async () => {
   assert.equal(await left, undefined);
 });
 
-test('the span store holds the latest traces, and the first spans of each', () => {
+test('the span store retains the latest traces, and the first spans of each', () => {
   const store = new SpanStore({ traces: 2, spansPerTrace: 3 });
   const span = { spanId: SPAN, sampled: false, startMs: 0, endMs: 1 };
   for (const traceId of ['a', 'b', 'c'])

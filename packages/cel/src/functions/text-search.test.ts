@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { indexOfText, lastIndexOfText, splitAt } from './text-search.ts';
 
-test('a part is found at the same indexes as by JavaScript', () => {
+test('a substring is found at the same indexes as in JavaScript', () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2 ** 31;
@@ -20,7 +20,7 @@ test('a part is found at the same indexes as by JavaScript', () => {
   }
 });
 
-test('a long text in which a long part nearly matches at each index is searched in linear time', () => {
+test('searching a long text for a long substring that nearly matches everywhere takes linear time', () => {
   const [text, part] = ['a'.repeat(1_000_000), `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`];
   const startMs = performance.now();
   assert.equal(indexOfText(text, part), -1);

@@ -47,7 +47,7 @@ async function textOf(response: HttpResponse): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-test('a node:http server gets the request, and its answer arrives with a length or in chunks', async (t) => {
+test('a node:http server gets the request, and its response arrives with a length or chunked', async (t) => {
   const path = await serve(t, async (request, response) => {
     const body = await request.setEncoding('utf8').toArray();
     const echo = JSON.stringify([request.method, request.url, request.headers['content-type'], body.join('')]);
@@ -69,7 +69,7 @@ test('a node:http server gets the request, and its answer arrives with a length 
   }
 });
 
-test('an answer may arrive in any pieces', async (t) => {
+test('a response may arrive in arbitrary pieces', async (t) => {
   const chunked =
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n';
   const counted = 'HTTP/1.1 201 \r\ncontent-length:  3\r\n\r\nabcdef';
@@ -107,7 +107,7 @@ test('an answer that is not HTTP is refused, whatever its length', async (t) => 
     await assert.rejects(textOf(await get(await answering(t, `HTTP/1.1 200 OK\r\n${text}`))), refused);
 });
 
-test('a path or a header cannot inject anything into the request', async () => {
+test('paths and headers cannot inject anything into the request', async () => {
   for (const [path, type] of [
     ['/a b', 'x'],
     ['/a\r\nb', 'x'],
@@ -120,7 +120,7 @@ test('a path or a header cannot inject anything into the request', async () => {
   await assert.rejects(get('/nonexistent'), { code: 'ENOENT' });
 });
 
-test('a signal ends an exchange at any time, and leaving the body early closes the connection', async (t) => {
+test('a signal aborts an exchange at any time, and leaving the body early closes the connection', async (t) => {
   const closed: Promise<unknown>[] = [];
   const path = await serve(t, (request, response) => {
     closed.push(once(request.socket, 'close'));

@@ -21,7 +21,7 @@ async function nodeAnswering(t: TestContext, body: string, statusCode = 200): Pr
   return Object.assign(new NodeClient(socket), { server });
 }
 
-test('an answer of an unexpected shape is an error that names the wrong field', async (t) => {
+test('a response with an unexpected shape is an error that names the wrong field', async (t) => {
   const check = async (body: object | string, call: (client: NodeClient) => Promise<unknown>, message: RegExp) => {
     const client = await nodeAnswering(t, typeof body === 'string' ? body : JSON.stringify(body));
     await assert.rejects(call(client), { code: 'internal', message });
@@ -43,7 +43,7 @@ test('an answer of an unexpected shape is an error that names the wrong field', 
   await check('{"type":"ADDED","object":{}}\n', watch, /object\.metadata: /);
 });
 
-test('an unknown path or an unreadable answer of a node of another version is an error that names both versions', async (t) => {
+test('an unknown path or unreadable response from a node of another version is an error that names both versions', async (t) => {
   const skew = /; the node runs podwright 0\.0\.9, this command is .*: 'podwright upgrade' restarts the node$/;
   const answering = async (answers: Record<string, [number, string]>) => {
     const client = await nodeAnswering(t, '');
@@ -70,7 +70,7 @@ test('unknown fields are kept', async (t) => {
   assert.deepEqual(await client.pod('b', 'a'), pod);
 });
 
-test('an error has the message of its Status object, or else the response text', async (t) => {
+test('an error has its Status object’s message, or else the response text', async (t) => {
   const listPods = async (body: string) => (await nodeAnswering(t, body, 404)).pods();
   await assert.rejects(listPods('{"kind":"Status","message":"no such pod"}'), {
     code: 'not_found',
@@ -80,7 +80,7 @@ test('an error has the message of its Status object, or else the response text',
   await assert.rejects(listPods('plain'), { code: 'not_found', message: 'plain' });
 });
 
-test('a call waits for a starting node, but not for one that died while starting', async (t) => {
+test('a call waits for a starting node, but not for one that died during startup', async (t) => {
   const directory = mkdtempSync('/tmp/node-client-');
   t.after(() => rmSync(directory, { recursive: true }));
   const socket = join(directory, 'node.sock');
@@ -96,7 +96,7 @@ test('a call waits for a starting node, but not for one that died while starting
   assert.deepEqual(await pods, []);
 });
 
-test('a node that restarts in its process counts as starting again, whatever marked its earlier start', async (t) => {
+test('a node restarting in its process counts as starting again, whatever its earlier start reported', async (t) => {
   const directory = mkdtempSync('/tmp/node-client-');
   t.after(() => rmSync(directory, { recursive: true }));
   const first = markStarting(directory);
@@ -106,7 +106,7 @@ test('a node that restarts in its process counts as starting again, whatever mar
   assert.equal(readdirSync(directory).length, 1);
 });
 
-test('a node whose start failed does not count as started', async (t) => {
+test('a node that failed to start does not count as started', async (t) => {
   const directory = mkdtempSync('/tmp/node-client-');
   t.after(() => rmSync(directory, { recursive: true }));
   const starting = markStarting(directory);

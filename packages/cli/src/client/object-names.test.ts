@@ -9,7 +9,7 @@ function read(words: string, bare?: typeof POD): string {
   return named.map(({ kind, name }) => `${kind.kind}/${name}`).join(' ');
 }
 
-test('types are accepted in singular, plural, short form and any case, and in lists', () => {
+test('types are accepted in singular, plural or short form, in any case, and in lists', () => {
   const check = (words: string, expected: string) => assert.equal(read(words), expected);
   check('pods', 'Pod');
   check('PO', 'Pod');
@@ -45,7 +45,7 @@ test('an invalid name is refused with a hint', () => {
   for (const words of ['pod/', '/web', 'pod/a/b']) check(words, /is not TYPE\/NAME$/, POD);
 });
 
-test('commands for pods only also take pod/NAME', () => {
+test('pod-only commands also accept pod/NAME', () => {
   assert.equal(podName('web'), 'web');
   assert.equal(podName('pods/web'), 'web');
   assert.equal(podName('pod'), 'pod');

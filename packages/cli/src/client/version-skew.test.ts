@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { VERSION } from '@podwright/base';
 import { versionSkew } from './version-skew.ts';
 
-test('a skew names both versions, or both builds of one version, and the command that ends it', () => {
+test('a skew names both versions, or both builds of one version, and the command that resolves it', () => {
   const advice = "'podwright upgrade' restarts the node";
   assert.equal(versionSkew({ version: VERSION }), undefined);
   assert.equal(versionSkew({ version: VERSION, build: '' }), undefined);

@@ -10,7 +10,7 @@ function read(name: string, words: string[]): Record<string, unknown> {
   return command.opts();
 }
 
-test('every command treats an empty namespace or selector as not given', () => {
+test('every command treats an empty namespace or selector as unset', () => {
   const namespace = [['-n', ''], ['-n='], ['--namespace='], ['--namespace', '']];
   const selector = [['-l', ''], ['-l='], ['-l', ' '], ['--selector='], ['--selector', '']];
   for (const [key, forms] of Object.entries({ namespace, selector })) {

@@ -4,7 +4,7 @@ import { createProgram } from '../program.ts';
 
 const call = (...words: string[]) => createProgram(() => undefined).parseAsync(words, { from: 'user' });
 
-test('a verb of another tool leads to our command, whatever follows it', async () => {
+test('a verb of another tool suggests our command, whatever follows it', async () => {
   const check = (words: string, message: RegExp) => assert.rejects(call(...words.split(' ')), { message });
   await check('create -f pod.yaml', /^create: only a job can be made by name; 'podwright apply FILE'/);
   await check('kube play --down x', /^there is no command 'kube': 'podwright run FILE'/);
@@ -16,7 +16,7 @@ test('a verb of another tool leads to our command, whatever follows it', async (
   await check('build .', /'podwright load FILE'/);
 });
 
-test('an unknown verb leads to the nearest command, or to help', async () => {
+test('an unknown verb suggests the closest command, or help', async () => {
   await assert.rejects(call('descirbe', 'web'), {
     message: 'there is no command \'descirbe\'; did you mean "describe"?',
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namespaceBehindVerb } from './leading-namespace.ts';
 
-test('a namespace before the verb is moved behind it, as in kubectl', () => {
+test('a namespace before the verb is moved after it, as in kubectl', () => {
   const check = (words: string, expected: string) =>
     assert.equal(namespaceBehindVerb(words.split(' ')).join(' '), expected, words);
   check('-n team get pods', 'get -n team pods');

@@ -18,7 +18,7 @@ function parse(...args: string[]) {
   return { files, ...options };
 }
 
-test('--dry-run takes a mode as in kubectl, but not the file after it', () => {
+test('--dry-run takes a mode as in kubectl, but does not consume the file after it', () => {
   const table: [string[], { files: string[]; dryRun: boolean; filename?: string[] }][] = [
     [['a.yaml'], { files: ['a.yaml'], dryRun: false }],
     [['--dry-run', 'a.yaml', 'b.yaml'], { files: ['a.yaml', 'b.yaml'], dryRun: true }],
@@ -30,7 +30,7 @@ test('--dry-run takes a mode as in kubectl, but not the file after it', () => {
   for (const [args, expected] of table) assert.deepEqual(parse(...args), expected, args.join(' '));
 });
 
-test('durations have the format of kubectl, or are plain seconds', () => {
+test('durations are in kubectl’s format or plain seconds', () => {
   const table: [string, number][] = [
     ['30', 30_000],
     ['1.5s', 1500],
@@ -46,7 +46,7 @@ test('durations have the format of kubectl, or are plain seconds', () => {
   for (const text of ['0', '0s', '1d']) assert.throws(() => timeout(text), text);
 });
 
-test('a time has the format of RFC 3339', () => {
+test('timestamps are in RFC 3339 format', () => {
   for (const text of ['2999-01-01T00:00:00Z', '2026-11-05T12:00:00.5+01:00']) assert.equal(pointInTime(text), text);
   for (const text of ['yesterday', '2026-11-05', '2026-13-05T12:00:00Z', '12:00:00Z'])
     assert.throws(() => pointInTime(text), /a time such as/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createProgram } from '../program.ts';
 import { separateCommand } from './plain-command.ts';
 
-test('the words after the pod of exec are the command, also without --', () => {
+test('the words after the pod of exec are the command, even without --', () => {
   const program = createProgram(() => undefined);
   const check = (line: string, expected: string) =>
     assert.deepEqual(separateCommand(program, line.split(' ')).join(' '), expected, line);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgram } from '../program.ts';
 
-test('a usage error names what is wrong and where to find help', async () => {
+test('a usage error says what is wrong and where to find help', async () => {
   const check = (line: string, message: string) =>
     assert.rejects(createProgram(() => undefined).parseAsync(line.split(' '), { from: 'user' }), { message }, line);
   await check('get', 'get: TYPE is missing: podwright get [options] <type> [name...]');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCopySide } from './copy-arguments.ts';
 
-test('a path in a pod is distinguished from one on the host', () => {
+test('paths in a pod are distinguished from host paths', () => {
   const remote = (text: string) => {
     const side = parseCopySide(text);
     assert.equal(side.kind, 'remote', text);

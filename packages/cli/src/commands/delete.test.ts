@@ -30,7 +30,7 @@ function node(known: Pod | undefined, changes: [PodWatchEvent['type'], Pod][], e
   };
 }
 
-test('the wait for a pod ends some time after its grace period', async () => {
+test('waiting for a pod’s removal ends some time after its grace period', async () => {
   const client = node(pod('u1', 0), [['ADDED', pod('u1')]]);
   await assert.rejects(waitUntilRemoved(client, web, { uid: 'u1', gracePeriod: undefined, spareMs: 100 }), {
     code: 'deadline_exceeded',
@@ -38,12 +38,12 @@ test('the wait for a pod ends some time after its grace period', async () => {
   });
 });
 
-test('the wait for a pod ends when the node stops', async () => {
+test('waiting for a pod’s removal ends when the node stops', async () => {
   const client = node(pod('u1'), [['MODIFIED', pod('u1')]], 'end');
   await assert.rejects(waitUntilRemoved(client, web, { uid: 'u1', gracePeriod: undefined }), { code: 'unavailable' });
 });
 
-test('a pod is removed when the node has no such pod or reports its deletion, but not that of another with its name', async () => {
+test('a pod counts as removed if the node lacks it or reports its deletion, but not that of a namesake', async () => {
   await waitUntilRemoved(node(undefined, []), web, { uid: 'u1', gracePeriod: 0 });
   const changes = ['ADDED', 'MODIFIED', 'DELETED'] as const;
   await waitUntilRemoved(
@@ -68,7 +68,7 @@ test('the timeout depends on the longest grace period, or on that of the deletio
   assert.equal(removalTimeoutMs([pod('u1', 1e9)], { gracePeriodSeconds: undefined }), 1e12 + 60_000);
 });
 
-test('contradictory options for the grace period are refused, as in kubectl', () => {
+test('contradictory grace period options are rejected, as in kubectl', () => {
   assert.equal(graceOf({}), undefined);
   assert.equal(graceOf({ gracePeriod: 5 }), 5);
   assert.equal(graceOf({ gracePeriod: 0 }), 1);
@@ -102,7 +102,7 @@ async function nodeWithVanishingObject(t: TestContext): Promise<CommandContext> 
   return { config: { apiSocket, state } } as CommandContext;
 }
 
-test('an object that vanishes before its deletion is an error only if it was named', async (t) => {
+test('an object that disappears before its deletion is an error only if requested by name', async (t) => {
   const context = await nodeWithVanishingObject(t);
   const remove = (words: string[], options: Partial<DeleteOptions>) =>
     deletePods(context, words, { wait: true, ...options });

@@ -19,7 +19,7 @@ test('probes are described as in kubectl', () => {
   );
 });
 
-test('a variable with a reference shows the reference, not the value', () => {
+test('a variable with a reference shows the reference rather than the value', () => {
   const check = (valueFrom: EnvVarSource, expected: string) =>
     assert.equal(describeVariable({ name: 'A', valueFrom }), expected);
   check({ fieldRef: { fieldPath: 'status.podIP' } }, '(v1:status.podIP)');
@@ -35,7 +35,7 @@ test('a variable with a reference shows the reference, not the value', () => {
   );
 });
 
-test('the state before the last restart is shown with its times', () => {
+test('the state before the last restart is shown with its timestamps', () => {
   const state = { running: { startedAt: '2026-11-22T12:00:01Z' } };
   const terminated = {
     exitCode: 3,

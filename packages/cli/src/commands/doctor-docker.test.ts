@@ -38,7 +38,7 @@ test("the Engine's cgroup driver is compared with the configured one", async () 
   assert.match(message!, /^use cgroup driver "systemd": the Docker Engine's is "cgroupfs"; leave cgroup_driver out/);
 });
 
-test('an unusable network is missing, with the reason', async () => {
+test('an unusable network is reported as missing, with the reason', async () => {
   const confDir = join(scratch, 'net.d');
   const cni = `network_plugin = "cni"\ncni_conf_dir = "${confDir}"\ncni_bin_dirs = ["${scratch}"]`;
   assert.deepEqual(await found('network', ''), ['ok', "Docker's own bridge"]);

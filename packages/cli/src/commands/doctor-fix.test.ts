@@ -10,7 +10,7 @@ const FINDINGS: Finding[] = [
   { what: 'clock', level: 'missing', message: '300 s ahead' },
 ];
 
-test('the plan installs all that is missing at once, and names what packages cannot fix', () => {
+test('the plan installs everything missing at once, and lists what packages cannot fix', () => {
   assert.deepEqual(planFix(FINDINGS, 'ID=fedora'), {
     commands: [['dnf', 'install', '-y', 'conmon', 'crun']],
     optional: [],
@@ -18,7 +18,7 @@ test('the plan installs all that is missing at once, and names what packages can
   });
 });
 
-test('without missing programs there is no command, also on an unknown distribution', () => {
+test('if no programs are missing, there is no command, even on an unknown distribution', () => {
   const rest = FINDINGS.filter(({ lacks }) => lacks === undefined);
   assert.deepEqual(planFix(rest, 'ID=other'), { commands: [], optional: [], others: ['clock'] });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leftoverFinding, leftoverFindings } from './doctor-leftovers.ts';
 
-test('addresses and tables of an ended node are named, with the node', async () => {
+test('leftover addresses and tables of an ended node are listed with the node', async () => {
   assert.deepEqual(await leftoverFindings('/none'), []);
   const left = { addresses: ['10.96.0.1', '10.96.0.10'], tables: ['podwright-services-10-96-0-0-12'] };
   assert.equal(

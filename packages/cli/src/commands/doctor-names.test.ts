@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { nameFindings } from './doctor-names.ts';
 
-test('name servers that pods cannot reach are reported, unless systemd-resolved lists others', async (context) => {
+test('name servers unreachable from pods are reported, unless systemd-resolved lists others', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'doctor-names-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const [path, resolved] = [join(directory, 'resolv.conf'), join(directory, 'resolved.conf')];

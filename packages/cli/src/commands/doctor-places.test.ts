@@ -24,7 +24,7 @@ test('missing directories are reported as ok', (t) => {
   ]);
 });
 
-test('directories are reported with their content', (t) => {
+test('directories are reported with their contents', (t) => {
   const { directory, find } = makeNode(t);
   for (const path of ['manifests', 'certs.d/r.test:5000', 'certs.d/docker.io', 'kubelet/seccomp'])
     mkdirSync(join(directory, path), { recursive: true });
@@ -42,7 +42,7 @@ test('directories are reported with their content', (t) => {
   ]);
 });
 
-test('a file instead of a directory is a note with a fix', (t) => {
+test('a file in place of a directory is a note with a fix', (t) => {
   const { directory, file } = makeNode(t);
   writeFileSync(join(directory, 'certs.d'), '');
   const [finding] = placeFindings(loadConfig({ config: file })).filter(({ level }) => level === 'note');

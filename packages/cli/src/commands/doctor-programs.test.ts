@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { planFix } from './doctor-fix.ts';
 import { conmonFinding, initFinding } from './doctor-programs.ts';
 
-test('without an init program there is a note, which --fix solves after the requirements', () => {
+test('a missing init program is a note, which --fix handles after the requirements', () => {
   const note = initFinding(undefined);
   assert.equal(note.level, 'note');
   assert.match(note.message, /shareProcessNamespace/);
@@ -22,7 +22,7 @@ test('without an init program there is a note, which --fix solves after the requ
   );
 });
 
-test('on an unknown distribution an optional program is no error', () => {
+test('a missing optional program is not an error on an unknown distribution', () => {
   assert.deepEqual(planFix([initFinding(undefined)], 'ID=other'), { commands: [], optional: [], others: ['init'] });
 });
 

@@ -6,7 +6,7 @@ import { recentEvents } from './events.ts';
 const at = (ms: number) => ({ lastTimestamp: new Date(ms).toISOString() }) as Event;
 const HOUR_MS = 3_600_000;
 
-test('the newest hundred events of the last hour are shown, the newest last', () => {
+test('the latest hundred events of the last hour are shown, the latest last', () => {
   const now = 100 * HOUR_MS;
   const check = (agesMs: number[], expected: number[]) =>
     assert.deepEqual(

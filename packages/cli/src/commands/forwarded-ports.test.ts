@@ -10,7 +10,7 @@ const pod = {
   },
 } as unknown as Pod;
 
-test('ports have the format of kubectl', () => {
+test('ports are in kubectl’s format', () => {
   const check = (text: string, local: number, remote: number) =>
     assert.deepEqual(parseForwardedPort(text, pod), { local, remote }, text);
   check('80', 80, 80);
@@ -28,7 +28,7 @@ test('ports have the format of kubectl', () => {
   }
 });
 
-test('localhost is both of its addresses, IPv6 only if the host has it, and no address is used twice', () => {
+test('localhost means both of its addresses, IPv6 only if available, and no address is used twice', () => {
   const local = [
     { address: '127.0.0.1', optional: false },
     { address: '::1', optional: true },

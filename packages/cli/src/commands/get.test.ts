@@ -6,7 +6,7 @@ import { parseObjects } from '../client/object-names.ts';
 import { show } from './get.ts';
 import type { GetOptions } from './get-options.ts';
 
-test('a missing object is an error, except with --ignore-not-found', async () => {
+test('a missing object is an error unless --ignore-not-found is set', async () => {
   const client = {
     get: () => Promise.reject(new PodwrightError('not_found', 'there is no pod default/web')),
   } as unknown as ObjectClient;

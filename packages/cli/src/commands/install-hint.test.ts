@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { installCommands, installHint, packageManager } from './install-hint.ts';
 
-test('the install hint is the command of the distribution', () => {
+test('the install hint matches the distribution', () => {
   const table: [string, string][] = [
     ['ID=debian\n', 'apt-get install conmon'],
     ['NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu debian"\n', 'apt-get install conmon'],
@@ -17,7 +17,7 @@ test('the install hint is the command of the distribution', () => {
   for (const [osRelease, expected] of table) assert.equal(installHint('conmon', osRelease), expected);
 });
 
-test('programs are installed once each, under the names of the distribution, without questions', () => {
+test('each program is installed once, under the distribution’s name, without prompts', () => {
   const table: [string, string[]][] = [
     [
       'ID=debian',

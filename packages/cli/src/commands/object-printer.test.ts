@@ -6,7 +6,7 @@ import { PS_COLUMNS } from './object-tables.ts';
 
 const podIn = (namespace: string) => ({ kind: 'Pod', metadata: { name: 'web', namespace } }) as ApiObject;
 
-test('for pods of several namespaces, the namespace is one of the last columns that a narrow terminal omits', () => {
+test('for pods in several namespaces, a narrow terminal drops the namespace column only after most others', () => {
   const importance = (...namespaces: string[]) =>
     headerOf(PS_COLUMNS, new Set(namespaces.map((one) => podIn(one).metadata.namespace ?? ''))).find(
       ({ title }) => title === 'NAMESPACE',

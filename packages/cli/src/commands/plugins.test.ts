@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 import { plugins } from './plugins.ts';
 
-test('plugins fails for a node on a Docker Engine and points to doctor', async () => {
+test('plugins fails on a node using a Docker Engine, and points to doctor', async () => {
   const config = { criSocket: '/nowhere/cri.sock' } as NodeConfig;
   const settings = async () => ({ ...config, container_runtime: 'docker' }) as NodeConfig;
   const context = { config, settings } as unknown as CommandContext;

@@ -11,7 +11,7 @@ function pod(containers: string[], more: { init?: string[]; annotations?: Record
   } as unknown as Pod;
 }
 
-test('the container is the named one, the annotated one or the first, with a note about the choice', () => {
+test('the container is the requested, annotated or first one, with a note about the choice', () => {
   const annotations = { 'kubectl.kubernetes.io/default-container': 'b' };
   const missing = { 'kubectl.kubernetes.io/default-container': 'missing' };
   assert.deepEqual(chooseContainer(pod(['a']), undefined), { name: 'a' });

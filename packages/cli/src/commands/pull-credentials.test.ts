@@ -8,19 +8,19 @@ import { readCredentials } from './pull-credentials.ts';
 const directory = mkdtempSync('/tmp/pull-credentials-');
 after(() => rmSync(directory, { recursive: true }));
 
-test('--creds is a name and a password, which may contain colons', () => {
+test('--creds consists of a name and a password, which may contain colons', () => {
   const { username, password } = readCredentials({ creds: 'me:a:b' })('r.test/app')!;
   assert.deepEqual([username, password], ['me', 'a:b']);
   assert.equal(readCredentials({})('r.test/app'), undefined);
 });
 
-test('--creds apply to the registry of the image, not to its mirrors', () => {
+test('--creds applies to the image’s registry, not to its mirrors', () => {
   const credentials = readCredentials({ creds: 'me:a' });
   assert.equal(credentials('r.test:5000/app')?.serverAddress, 'r.test:5000');
   assert.equal(credentials('app')?.serverAddress, 'docker.io');
 });
 
-test('the password may be on standard input, so that it is not in the process list', () => {
+test('the password can be passed on stdin to keep it out of the process list', () => {
   const script = `const { readCredentials } = await import(${JSON.stringify(new URL('./pull-credentials.ts', import.meta.url))});
     console.log(JSON.stringify(readCredentials({ creds: 'me' })('r.test/app')))`;
   const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -31,7 +31,7 @@ test('the password may be on standard input, so that it is not in the process li
   assert.deepEqual([username, password], ['me', 's3cret word']);
 });
 
-test('a docker configuration has a credential for each registry', () => {
+test('a Docker configuration has a credential for each registry', () => {
   const file = join(directory, 'config.json');
   writeFileSync(
     file,

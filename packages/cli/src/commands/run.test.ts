@@ -68,7 +68,7 @@ test('run ends its watch even if the pods cannot be stopped', async (t) => {
   await watched;
 });
 
-test('run ends at the third Ctrl-C even if the node does not answer, but not right after the second', async (t) => {
+test('run exits on the third Ctrl-C even if the node does not respond, but not right after the second', async (t) => {
   const { running, watched, records } = await startedRun(t, { remove: () => undefined });
   for (const _signal of [1, 2, 3]) process.emit('SIGINT');
   const first = await Promise.race([running, sleep(LAST_INTERRUPT_MS + 100, 'it waits')]);
@@ -79,7 +79,7 @@ test('run ends at the third Ctrl-C even if the node does not answer, but not rig
   assert.equal(records().length, 1, 'the record of the run is kept for the next run');
 });
 
-test('the third Ctrl-C also ends a run that still waits for its first answer', async (t) => {
+test('the third Ctrl-C also ends a run still waiting for its first response', async (t) => {
   const write = t.mock.method(process.stderr, 'write', () => true);
   const { running } = await startedRun(t, { apply: () => undefined, remove: () => undefined });
   for (const _signal of [1, 2]) process.emit('SIGINT');

@@ -17,7 +17,7 @@ test('objects are sorted by a field as in kubectl', () => {
   assert.deepEqual(sortedBy([], '.metadata.none'), []);
 });
 
-test('a field that no object has and an invalid path are refused', () => {
+test('invalid paths and fields that no object has are rejected', () => {
   assert.throws(() => sorted(null, null), { code: 'invalid_argument', message: /--sort-by .* none of the objects/ });
   assert.throws(() => sortedBy([], '{.a'), { code: 'invalid_argument' });
 });

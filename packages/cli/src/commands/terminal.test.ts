@@ -12,7 +12,7 @@ async function typed(...chunks: string[]): Promise<{ passed: string; detached: n
   return { passed: (await buffer(keys)).toString(), detached };
 }
 
-test('Ctrl-P Ctrl-Q detaches, in one chunk or several, and every other key passes', async () => {
+test('Ctrl-P Ctrl-Q detaches, in one chunk or several, and all other keys are passed through', async () => {
   assert.deepEqual(await typed('ls\r'), { passed: 'ls\r', detached: 0 });
   assert.deepEqual(await typed('ab\x10\x11'), { passed: 'ab', detached: 1 });
   assert.deepEqual(await typed('ab\x10', '\x11'), { passed: 'ab', detached: 1 });
@@ -21,7 +21,7 @@ test('Ctrl-P Ctrl-Q detaches, in one chunk or several, and every other key passe
   assert.deepEqual(await typed('\x11\x10'), { passed: '\x11\x10', detached: 0 });
 });
 
-test('a terminal type unknown in most containers is passed as xterm', () => {
+test('a terminal type unknown in most containers is replaced by xterm', () => {
   for (const known of ['xterm', 'xterm-256color', 'dumb', 'linux', 'tmux-256color'])
     assert.equal(terminalName(known), known);
   for (const other of ['xterm-kitty', 'alacritty', '', 'x\r\nHost: y', undefined])

@@ -9,7 +9,7 @@ const linesOf = (spans: TraceSpan[]) =>
     .split('\n')
     .map((line) => line.replace(/ +[█▒]+$/, ''));
 
-test('the spans of the runtime are below the step that called it', () => {
+test('runtime spans are shown under the step that called the runtime', () => {
   const spans = [
     { name: 'pod seen', startMs: 1000, endMs: 1000 },
     { name: 'create web', startMs: 1040, endMs: 1050, id: 'c', parentId: 'sync' },
@@ -30,13 +30,13 @@ test('the spans of the runtime are below the step that called it', () => {
   ]);
 });
 
-test('steps without spans of a runtime are a list, and spans that are their own parent are skipped', () => {
+test('steps without runtime spans form a list, and spans that are their own parent are skipped', () => {
   const step = { name: 'run sandbox', startMs: 0, endMs: 1 };
   assert.deepEqual(linesOf([step]), ['run sandbox     +0 ms     1 ms']);
   assert.deepEqual(linesOf([step, { ...step, name: 'odd', id: 'x', parentId: 'x' }]).length, 1);
 });
 
-test('the detail of a step, such as a failure, is below it', () => {
+test('the detail of a step, such as a failure, is shown under it', () => {
   const span = { name: 'run sandbox', startMs: 0, endMs: 1, id: 's' };
   const detail = 'failed: plugin bridge: no address';
   assert.deepEqual(linesOf([span, { ...span, name: 'RunPodSandbox', id: 'r', parentId: 's', detail }]), [

@@ -9,7 +9,7 @@ const pod = {
   status: { phase: 'Running', podIP: '', conditions: [{ type: 'Ready', status: 'False' }] },
 } as unknown as Pod;
 
-test('wait accepts the conditions of kubectl', () => {
+test('wait accepts kubectl’s conditions', () => {
   const check = (text: string, expected: boolean) => assert.equal(meets(pod, parseWaitCondition(text)), expected, text);
   check('condition=Ready', false);
   check('condition=ready=false', true);

@@ -32,7 +32,7 @@ function wait(client: Pick<ObjectClient, 'watch'>, what: string, options: Partia
   return waitForAll(client, parseObjects([what]), all);
 }
 
-test('all conditions apply to the objects of the first one', async () => {
+test('all conditions apply to the objects matched by the first one', async () => {
   const conditions = { for: ['condition=Ready', 'jsonpath={.status.phase}=Running'] };
   const both = [added('web'), added('worker'), listed];
   await wait(node({ pods: [both, both] }), 'pods', conditions);
@@ -42,7 +42,7 @@ test('all conditions apply to the objects of the first one', async () => {
   });
 });
 
-test('one object of any type is enough, but none is an error', async () => {
+test('one object of any type suffices, but none is an error', async () => {
   const some = () =>
     node({
       pods: [[listed], [listed]],

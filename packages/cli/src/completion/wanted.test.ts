@@ -13,7 +13,7 @@ function complete(...words: string[]) {
   return { shown, begun, before, options: Object.fromEntries(options) };
 }
 
-test('all commands that are not hidden are offered, and all of their options', () => {
+test('all visible commands and all of their options are offered', () => {
   const visible = program.createHelp().visibleCommands(program);
   assert.deepEqual(
     complete('').shown,
@@ -28,7 +28,7 @@ test('all commands that are not hidden are offered, and all of their options', (
   assert.deepEqual(complete('runtime', '').shown, ['plugins']);
 });
 
-test('an argument or an option value determines the kind of completion', () => {
+test('a position or option determines what is completed', () => {
   const table: [string[], object][] = [
     [['logs', ''], { kind: 'pod' }],
     [['delete', 'a', ''], { kind: 'pod' }],
@@ -87,13 +87,13 @@ test('objects are completed as TYPE/NAME if the command accepts types', () => {
   assert.deepEqual(complete('logs', 'cm/w').shown, { kind: 'pod' });
 });
 
-test('options that choose a node or a namespace are read at any position', () => {
+test('options that select a node or a namespace are recognized at any position', () => {
   const question = complete('--root', '/r', 'logs', '-n=team', '--state=/s', '-fcmain', '');
   assert.deepEqual(question.options, { root: '/r', namespace: 'team', state: '/s', container: 'main' });
   assert.deepEqual(question.shown, { kind: 'pod' });
 });
 
-test('a namespace before the verb is read and not taken for the verb', () => {
+test('a namespace before the verb is recognized and not mistaken for the verb', () => {
   const verbs = complete('').shown;
   for (const words of [['-n', 'team'], ['-nteam'], ['--namespace', 'team'], ['--namespace=team']]) {
     assert.deepEqual(complete(...words, '').shown, verbs);
@@ -103,7 +103,7 @@ test('a namespace before the verb is read and not taken for the verb', () => {
   assert.deepEqual(complete('--namespace=te').shown, { kind: 'namespace' });
 });
 
-test('the value after an equals sign is completed as its own word', () => {
+test('the value after an equals sign is completed separately', () => {
   const { shown, begun, before } = complete('logs', '--namespace=te');
   assert.deepEqual([shown, begun, before], [{ kind: 'namespace' }, 'te', '--namespace=']);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
 
-test('the kubeconfig is written at once, and again at two thirds of the life of its certificate, also after a failure', async () => {
+test('the kubeconfig is written at once, and again after two thirds of its certificate’s lifetime, even after a failure', async () => {
   let nowMs = 1000;
   let writes = 0;
   let checks = 0;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { nodePaths } from '../settings/node-paths.ts';
 import { beginDaemon } from './begin-daemon.ts';
 
-test('a state directory whose path is too long for sockets is refused before it is created', (context) => {
+test('a state directory with a path too long for sockets is rejected before it is created', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'pwc-daemon-'));
   context.after(() => rmSync(root, { recursive: true }));
   const paths = nodePaths({ root, state: join(root, 'x'.repeat(98 - root.length - 1)) });

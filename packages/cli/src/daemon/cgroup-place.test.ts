@@ -9,7 +9,7 @@ const SYSTEMD: Host = { systemd: true, mode: 'v2' };
 const HYBRID: Host = { systemd: true, mode: 'hybrid' };
 const NO_SYSTEMD: Host = { systemd: false, mode: 'v2' };
 
-test('the driver is systemd if that works, unless cgroupfs is configured', () => {
+test('the cgroup driver is systemd if it works, unless cgroupfs is configured', () => {
   const check = (requested: Requested, host: Host, expected: string) =>
     assert.equal(chooseCgroupDriver(requested, host).driver, expected, `${requested} on ${JSON.stringify(host)}`);
   check('auto', SYSTEMD, 'systemd');

@@ -7,7 +7,7 @@ import { ClientNetworks } from '@podwright/dns';
 import { configOfText } from '../settings/node-config.ts';
 import { clientsOf, closeAll } from './cluster-services.ts';
 
-test('pods of a CNI network with private addresses of either IP family are clients, other machines are not', (t) => {
+test('pods of a CNI network with private IPv4 or IPv6 addresses are clients, other machines are not', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-cni-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const isClient = (address: string) => {
@@ -20,7 +20,7 @@ test('pods of a CNI network with private addresses of either IP family are clien
   assert.deepEqual(addresses.map(isClient), [true, true, true, false, false]);
 });
 
-test('the addresses are removed although the proxy cannot be stopped, and the record of its table stays', async () => {
+test('the addresses are removed even if the proxy cannot be stopped, but the record of its table is retained', async () => {
   const done: string[] = [];
   const part = (name: string, failure?: string) => ({
     stop: async (options?: { removeRules?: boolean }) => {

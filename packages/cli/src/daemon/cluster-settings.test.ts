@@ -54,7 +54,7 @@ clusterDomain: theirs
   assert.deepEqual([options.clusterDomain, options.maxPods, whole.kubeconfig], ['theirs', 7, '/k']);
 });
 
-test('callers are reviewed by the API server, and the API has upstream’s ports', async () => {
+test('callers are reviewed by the API server, and the API uses upstream’s ports', async () => {
   const { options } = await optionsOf('', '');
   const { authentication, port, healthzPort } = options.server;
   assert.deepEqual([port, healthzPort, authentication.anonymous], [10_250, 10_248, false]);
@@ -73,7 +73,7 @@ test('an invalid field is reported with its file and line', async () => {
   );
 });
 
-test('the cluster is that of the settings, or else the joined one', () => {
+test('the configured cluster is used, or else the joined one', () => {
   assert.equal(clusterFiles(configOf('')), undefined);
   assert.throws(
     () => configOf('[cluster]\nbootstrap_kubeconfig = "/b"\n'),

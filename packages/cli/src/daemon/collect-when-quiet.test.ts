@@ -47,13 +47,13 @@ function watch(t: TestContext) {
   return look;
 }
 
-test('a quiet daemon is collected once, and not again before its heap has grown', (t) => {
+test('an idle daemon is garbage-collected once, and not again until its heap has grown', (t) => {
   const look = watch(t);
   assert.equal(look(0), 0);
   assert.equal(look(LOOKS_UNTIL_REST + 2), 1);
 });
 
-test('a daemon that has come to rest is collected again if there is garbage, and then seldom', (t) => {
+test('a daemon at rest is collected again if there is garbage, and rarely after that', (t) => {
   const look = watch(t);
   assert.equal(look(LOOKS_UNTIL_REST - 1), 1);
   const garbage = new Array<number>((6 * MIB) / 8).fill(0.5); // not enough for a collection before the daemon is at rest

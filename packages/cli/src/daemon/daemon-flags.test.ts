@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { DAEMON_FLAGS, KUBELET_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 
-test('SIGUSR1 opens no inspector in a process with the flags', async () => {
+test('SIGUSR1 does not open the inspector in a process with the flags', async () => {
   // the SIGTERM handler runs after SIGUSR1, and exits late enough for an inspector to have printed its address
   const handler = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0))";
   // the timer keeps the process running until the signals arrive
@@ -19,7 +19,7 @@ test('SIGUSR1 opens no inspector in a process with the flags', async () => {
   assert.equal(await err, '');
 });
 
-test('a daemon that has reset its flags accepts the compiled code of a process without flags', () => {
+test('a daemon that has reset its flags accepts code cached by a process without flags', () => {
   const module = JSON.stringify(new URL('./daemon-flags.ts', import.meta.url).href);
   const script = `import { resetFlags } from ${module}; resetFlags(); console.log(process.getBuiltinModule('v8').cachedDataVersionTag())`;
   const tag = (flags: string[]) =>

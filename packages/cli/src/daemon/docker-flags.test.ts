@@ -6,7 +6,7 @@ import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
 
 const lineOf = (...args: string[]) => dockerLine(parseCommandLine(args, DOCKER_FLAGS));
 
-test('the flag, or else the settings, select a Docker Engine', () => {
+test('the flag, or else the configuration, selects a Docker Engine', () => {
   const check = (args: string[], inSettings: ContainerRuntime, expected: boolean) =>
     assert.equal(isForDocker(lineOf(...args), inSettings), expected, `${args} with ${inSettings}`);
   check([], 'remote', false);
@@ -17,7 +17,7 @@ test('the flag, or else the settings, select a Docker Engine', () => {
   check(['--hairpin-mode=none'], 'remote', false);
 });
 
-test('an unknown runtime and flags without a Docker Engine are refused with a fix', () => {
+test('an unknown runtime, and flags that need a Docker Engine, are rejected with a fix', () => {
   const refused = (args: string[], message: RegExp) =>
     assert.throws(() => isForDocker(lineOf(...args), 'remote'), { code: 'invalid_argument', message });
   refused(['--container-runtime=rkt'], /^--container-runtime=rkt: must be docker \(.*\) or remote \(/);
@@ -26,7 +26,7 @@ test('an unknown runtime and flags without a Docker Engine are refused with a fi
   refused(['--redirect-container-streaming'], /^--redirect-container-streaming: .*set it to false/);
 });
 
-test('flags become settings of the dockershim', () => {
+test('flags are converted to dockershim settings', () => {
   const line = lineOf('--network-plugin=cni', '--network-plugin-mtu=1400', '--runtime-cgroups=docker.slice');
   assert.deepEqual(line.settings, { networkPlugin: 'cni', networkPluginMtu: '1400', runtimeCgroups: '/docker.slice' });
   assert.deepEqual(lineOf('--hairpin-mode=hairpin-veth').settings, { hairpinMode: 'hairpin-veth' });

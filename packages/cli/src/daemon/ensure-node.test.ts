@@ -56,7 +56,7 @@ async function slowStart(t: TestContext) {
   return { starting, logged, readLog, first, last, pid };
 }
 
-test('a node that starts slowly is not stopped, and the error names its log', async (t) => {
+test('a slowly starting node is not stopped, and the error names its log', async (t) => {
   const { starting, readLog, pid } = await slowStart(t);
   t.mock.timers.tick(NODE_START_TIMEOUT_MS);
   const error = (await starting) as Error;
@@ -76,7 +76,7 @@ test('after an interrupt, a node that starts too slowly is terminated', async (t
   await late.logged(/terminating/);
 });
 
-test('the last interrupt terminates a starting node at once', async (t) => {
+test('the final interrupt terminates a starting node at once', async (t) => {
   const { first, last, logged, starting } = await slowStart(t);
   first.abort(new Error('Ctrl-C'));
   last.abort(new Error('again'));
@@ -84,7 +84,7 @@ test('the last interrupt terminates a starting node at once', async (t) => {
   assert.equal(((await starting) as Error).message, 'again');
 });
 
-test('stopNode does not wait until the init process reaps the exited node', { timeout: 10_000 }, async (t) => {
+test('stopNode does not wait for the init process to reap the exited node', { timeout: 10_000 }, async (t) => {
   const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 1000']); // does not reap its child
   t.after(() => parent.kill('SIGKILL'));
   const [pid] = await once(parent.stdout, 'data');

@@ -17,7 +17,7 @@ for (const usesFastPaths of [true, false])
     assert.equal(gc.mock.callCount(), usesFastPaths ? 2 : 0);
   });
 
-test("a collection changes V8's flags, which compiled code depends on, only while it runs", (t) => {
+test('a collection changes V8’s flags, which affect compiled code, only while it runs', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const before = cachedDataVersionTag();
   const during: number[] = [];

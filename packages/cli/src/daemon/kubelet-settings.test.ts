@@ -30,7 +30,7 @@ async function optionsOf({ flags = {}, args = [], dropIns }: Line): Promise<Kube
   return configure(kubeletOptionsOf(config, { ...node, defaults: UPSTREAM_DEFAULTS }));
 }
 
-test('the content distinguishes our file from a KubeletConfiguration', async () => {
+test('the content distinguishes our configuration file from a KubeletConfiguration', async () => {
   const ours = await optionsOf({ flags: { config: file('config', '[kubelet]\nmax_pods = 7\n') } });
   assert.deepEqual([ours.maxPods, ours.images.serializePulls, ours.warnOfMissingClusterDns], [7, false, false]);
   const upstreams = await optionsOf({ flags: { config: file('config', `${HEAD}maxPods: 8\n`) } });
@@ -42,7 +42,7 @@ test('the content distinguishes our file from a KubeletConfiguration', async () 
   assert.equal(upstreams.runtimeEndpoint, 'unix:///run/containerd/containerd.sock');
 });
 
-test('flags override drop-ins, and drop-ins override the file, in the order of their names', async () => {
+test('flags override drop-ins, and drop-ins override the file, in name order', async () => {
   const config = file('kubelet.yaml', `${HEAD}maxPods: 1\nsyncFrequency: 1s\nregistryBurst: 1\nclusterDomain: one\n`);
   file('drop-ins/20-b.conf', `${HEAD}syncFrequency: 3s\n`);
   file('drop-ins/10-a.conf', `${HEAD}syncFrequency: 2s\nregistryBurst: 2\n`);
@@ -64,7 +64,7 @@ test('drop-ins work without a file, but not with our own file', async () => {
   await assert.rejects(optionsOf({ dropIns: join(directory, 'none') }), { code: 'invalid_argument' });
 });
 
-test('flags override our own file, too', async () => {
+test('flags also override our own file', async () => {
   const config = file(
     'ours.toml',
     '[kubelet]\nmax_pods = 7\ncluster_domain = "a"\n[kubelet.system_reserved]\nmemory = "1Gi"\n',
@@ -79,7 +79,7 @@ test('flags override our own file, too', async () => {
   });
 });
 
-test('links to logs are in /var/log/containers unless our settings move the logs', async () => {
+test('log symlinks are in /var/log/containers unless the configuration moves the logs', async () => {
   const linksOf = async (flags: ConfigFlags) => (await optionsOf({ flags })).containerLogsDir;
   const upstreams = file('moved.yaml', `${HEAD}podLogsDir: /l\n`);
   assert.equal(await linksOf({}), '/var/log/containers');
@@ -348,7 +348,7 @@ const CHANGES: Change[] = [
   ['', '--minimum-container-ttl-duration=3s', (of) => of.containerGc.minAgeMs, 3000],
 ];
 
-test('each supported field and flag changes its option', async () => {
+test('each supported field and flag sets its option', async () => {
   const before = await optionsOf({ flags: { config: file('before', HEAD) } });
   for (const [field, flag, read, expected] of CHANGES) {
     if (field !== 'failSwapOn: false') assert.notDeepEqual(read(before), expected, field);
@@ -361,7 +361,7 @@ test('each supported field and flag changes its option', async () => {
   }
 });
 
-test('callers are reviewed by the API server only with a kubeconfig', async () => {
+test('callers are reviewed by the API server only if there is a kubeconfig', async () => {
   const reviewsOf = async (args: string[]) => (await optionsOf({ args })).server.authentication;
   const joined = await reviewsOf([
     '--kubeconfig=/k',
@@ -380,7 +380,7 @@ test('callers are reviewed by the API server only with a kubeconfig', async () =
   assert.deepEqual([alone.anonymous, alone.reviews], [false, undefined]);
 });
 
-test('invalid settings for a cluster are refused', async () => {
+test('invalid cluster settings are rejected', async () => {
   const refused = (args: string[], message: RegExp) => assert.rejects(optionsOf({ args }), message);
   await refused(['--bootstrap-kubeconfig=/b'], /--bootstrap-kubeconfig = "\/b": needs --kubeconfig/);
   await refused(['--rotate-server-certificates'], /--rotate-server-certificates = true: needs --kubeconfig/);

@@ -14,7 +14,7 @@ const TABLE_6 = `  sl  local_address                         remote_address     
    2: 0000000000000000FFFF000000000000:1F90 00000000000000000000000000000000:0000 0A
 `;
 
-test('sockets that listen at all addresses, or at one of the given ones, occupy their ports', () => {
+test('sockets listening on all addresses, or on a given one, occupy their ports', () => {
   const ports = (table: string, ...addresses: string[]) => [...listeningPorts(table, { state: '0A', addresses })];
   assert.deepEqual(ports(TABLE), [22]);
   assert.deepEqual(ports(TABLE, '192.0.2.1', '172.17.0.1'), [22]);
@@ -24,7 +24,7 @@ test('sockets that listen at all addresses, or at one of the given ones, occupy 
   assert.deepEqual(ports(TABLE_6, '::2', '127.0.0.2'), [8080]);
 });
 
-test('the sockets of this host are read', async () => {
+test('the sockets of this host are listed', async () => {
   const server = createServer();
   const listen = (host: string) => new Promise<void>((resolve) => server.listen(0, host, resolve));
   const close = () => new Promise((resolve) => server.close(resolve));

@@ -20,7 +20,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-test('a registry is served in the format of Prometheus, only at its path', async (t) => {
+test('a registry is served in Prometheus format, only on its path', async (t) => {
   const registry = new Registry();
   new Counter({ name: 'calls_total', help: 'Calls', registers: [registry] }).inc(3);
   const { url } = await serve(t, registry);
@@ -31,7 +31,7 @@ test('a registry is served in the format of Prometheus, only at its path', async
   assert.equal((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status, 405);
 });
 
-test('the health is that of the daemon', async (t) => {
+test('the health endpoint reports the daemon’s health', async (t) => {
   let problem: string | undefined;
   const server = new MetricsServer(new Registry(), silentLogger, () => problem);
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -45,7 +45,7 @@ test('the health is that of the daemon', async (t) => {
   assert.deepEqual(await ask(), [500, 'the rules are not in force']);
 });
 
-test('metrics of probes, which contain pod names, are not served', async (t) => {
+test('probe metrics, which contain pod names, are not served', async (t) => {
   const registry = new Registry();
   const probes = { name: 'prober_probe_total', help: 'Probes', labelNames: ['pod'] as const, registers: [registry] };
   new Counter(probes).inc({ pod: 'secret' });

@@ -41,13 +41,13 @@ async function unitNode(t: TestContext, exitCode: number) {
   return { restarted: () => restartNode(config, node), calls: () => readFileSync(calls, 'utf8') };
 }
 
-test('systemd restarts the unit of a node, whose file may be new', async (t) => {
+test('a node’s unit is restarted by systemd after a daemon-reload', async (t) => {
   const { restarted, calls } = await unitNode(t, 0);
   await restarted();
   assert.equal(calls(), 'daemon-reload\nrestart pods.service\n');
 });
 
-test('a unit that does not start is an error with the message of systemctl', async (t) => {
+test('a unit that fails to start is an error with systemctl’s message', async (t) => {
   const { restarted } = await unitNode(t, 1);
   await assert.rejects(restarted(), { code: 'unavailable', message: 'systemctl restart pods.service: broken' });
 });

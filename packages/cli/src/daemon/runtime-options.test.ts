@@ -8,7 +8,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { parseConfig } from '../settings/parse-config.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
-test('a standalone node keeps its network; a node of a cluster and a standalone runtime follow the CNI configuration', (context) => {
+test('a standalone node keeps its network; a cluster node and a standalone runtime use the CNI configuration', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-options-'));
   context.after(() => rmSync(root, { recursive: true }));
   const modeOf = (text: string, how?: { isStandalone: boolean }) =>
@@ -24,7 +24,7 @@ test('a standalone node keeps its network; a node of a cluster and a standalone 
     assert.equal(modeOf(`[network]\nmode = "${mode}"`, { isStandalone: false }), mode);
 });
 
-test('the runtime uses fast paths unless the settings say otherwise', () => {
+test('the runtime uses fast paths unless configured otherwise', () => {
   const fastPaths = (text: string) => runtimeOptions(parseConfig(text, 'c.toml') as NodeConfig).fastPaths;
   assert.deepEqual([fastPaths(''), fastPaths('fast_paths = false')], [true, false]);
 });

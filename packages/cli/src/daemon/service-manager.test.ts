@@ -21,7 +21,7 @@ test('READY is sent once, and later only the status', async () => {
   assert.deepEqual(sent, ['READY=1\nSTATUS=waiting', 'STATUS=running']);
 });
 
-test('the watchdog is notified only while the daemon is healthy', async () => {
+test('the watchdog is notified only as long as the daemon is healthy', async () => {
   const { manager, sent, complaints } = start(10);
   let unhealthyReason: string | undefined;
   manager.watch(() => unhealthyReason);
@@ -37,7 +37,7 @@ test('the watchdog is notified only while the daemon is healthy', async () => {
   assert.ok(sent.slice(0, -1).every((message) => message === 'WATCHDOG=1'));
 });
 
-test('a restart in the same process does not stop the service, and ends the notifications of the watchdog', async () => {
+test('restarting in the same process does not stop the service, and ends watchdog notifications', async () => {
   const { manager, sent } = start(10);
   manager.watch(() => undefined);
   await until(() => sent.length >= 1);
@@ -48,7 +48,7 @@ test('a restart in the same process does not stop the service, and ends the noti
   assert.equal(sent.length, before);
 });
 
-test('no watchdog is notified if there is none or it is for another process', () => {
+test('the watchdog is not notified if it is unset or meant for another process', () => {
   for (const environment of [
     {},
     { NOTIFY_SOCKET: '/s' },
@@ -57,7 +57,7 @@ test('no watchdog is notified if there is none or it is for another process', ()
     serviceManagerOf(environment, silentLogger).watch(() => assert.fail());
 });
 
-test('the variables of systemd are removed from the environment, and an invalid watchdog is refused', () => {
+test('systemd’s variables are removed from the environment, and an invalid watchdog is rejected', () => {
   const environment = { NOTIFY_SOCKET: '/s', WATCHDOG_USEC: '1000000', PATH: '/bin' };
   assert.throws(() => serviceManagerOf(environment, silentLogger), { code: 'invalid_argument' });
   assert.deepEqual(environment, { PATH: '/bin' });

@@ -23,10 +23,10 @@ function receive(context: TestContext, hasTerminal: boolean) {
   return { stops, logged };
 }
 
-test('a daemon in a terminal stops at SIGTERM, SIGINT and SIGHUP, and logs them', (context) => {
+test('a daemon on a terminal stops on SIGTERM, SIGINT and SIGHUP, and logs them', (context) => {
   assert.deepEqual(receive(context, true), { stops: [...SIGNALS], logged: [...SIGNALS] });
 });
 
-test('a daemon without a terminal, as after nohup, ignores SIGHUP and logs it', (context) => {
+test('a daemon without a terminal, as after nohup, ignores and logs SIGHUP', (context) => {
   assert.deepEqual(receive(context, false), { stops: ['SIGTERM', 'SIGINT'], logged: [...SIGNALS] });
 });

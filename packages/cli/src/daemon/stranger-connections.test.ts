@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { limitStrangers } from './stranger-connections.ts';
 
-test('limits the connections of a local user until this user is authenticated', async (t) => {
+test('limits a local user’s connections until the user is authenticated', async (t) => {
   const { onListening, onAuthenticated } = limitStrangers();
   const accepted: Socket[] = [];
   const server = createServer((socket) => {

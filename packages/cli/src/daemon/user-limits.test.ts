@@ -41,7 +41,7 @@ test('limits are raised according to memory, never lowered, and only once', (con
   ]);
 });
 
-test('missing limits are skipped, and the others are raised', (context) => {
+test('missing limits are skipped and the others raised', (context) => {
   const root = sysctls(context, { [INSTANCES]: 128, [WATCHES]: 1 });
   const { logger: log, lines } = logger();
   rmSync(join(root, INSTANCES));

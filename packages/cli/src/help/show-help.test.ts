@@ -11,7 +11,7 @@ import { TOPICS } from './topics.ts';
 
 const program = createProgram(() => undefined);
 
-test('each topic fits on a screen, and the first page names it', () => {
+test('each topic fits on a screen, and is listed on the first page', () => {
   for (const [name, { text }] of Object.entries(TOPICS)) {
     const lines = text.trimEnd().split('\n');
     assert.ok(lines.length <= 24, `${name} has ${lines.length} lines`);
@@ -24,12 +24,12 @@ test('each topic fits on a screen, and the first page names it', () => {
   }
 });
 
-test('the help of get names every kind of object', () => {
+test('the help of get lists every kind of object', () => {
   const help = program.commands.find((command) => command.name() === 'get')!.description();
   for (const { plural } of OBJECT_KINDS) assert.match(help, new RegExp(`\\b${plural}\\b`));
 });
 
-test('the help of the daemons has all global options', () => {
+test('the help of the daemons lists all global options', () => {
   const settings = settingsText(program);
   for (const { long } of program.options) if (long !== '--version') assert.ok(settings.includes(`${long} `), long);
   for (const name of ['node', 'runtime', 'kubelet']) {
@@ -40,7 +40,7 @@ test('the help of the daemons has all global options', () => {
   }
 });
 
-test('the text after the options of a command fits in 80 columns', () => {
+test('the text after a command’s options fits in 80 columns', () => {
   for (const command of program.commands) {
     let shown = '';
     command.configureOutput({ writeOut: (text) => (shown += text), getOutHelpWidth: () => 80 }).outputHelp();
@@ -53,7 +53,7 @@ test('an unknown topic is refused with the list of topics', () => {
   assert.throws(() => showHelp(program, 'nothing'), { code: 'invalid_argument', message: /topics are manifests, / });
 });
 
-test('the manual page has every command and every topic', (t) => {
+test('the manual page covers every command and topic', (t) => {
   const directory = mkdtempSync('/tmp/man-page-');
   t.after(() => rmSync(directory, { recursive: true }));
   const script = new URL('../../../../scripts/man-page.ts', import.meta.url).pathname;

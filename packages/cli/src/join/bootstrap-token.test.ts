@@ -12,7 +12,7 @@ function sign(content: string, { id, secret }: typeof token, head: object = { al
   return `${encoded}..${createHmac('sha256', secret).update(`${encoded}.${payload}`).digest('base64url')}`;
 }
 
-test('a token has two parts, and the error for an invalid one does not contain it', () => {
+test('a token has two parts, and the error for an invalid one does not reveal it', () => {
   assert.deepEqual(parseBootstrapToken('abcdef.0123456789abcdef'), token);
   for (const wrong of ['', 'abcdef', 'ABCDEF.0123456789abcdef', 'abcdef.0123456789abcdefg', ' abcdef.0123456789abcdef'])
     assert.throws(
@@ -22,7 +22,7 @@ test('a token has two parts, and the error for an invalid one does not contain i
     );
 });
 
-test('a signature of kubeadm is accepted', () => {
+test('signatures by kubeadm are accepted', () => {
   // from jws_test.go in cluster-bootstrap/token/jws
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8';
   assert.ok(
@@ -34,7 +34,7 @@ test('a signature of kubeadm is accepted', () => {
   );
 });
 
-test('a signature is valid for one token and one content', () => {
+test('a signature is valid for only one token and content', () => {
   const content = 'clusters: []\n';
   const check = (jws: string, expected: boolean) => assert.equal(isSignedBy(token, jws, content), expected, jws);
   const jws = sign(content, token);

@@ -65,7 +65,7 @@ test('invalid cluster-info is refused', () => {
     assert.throws(() => readClusterInfo(wrong), { code: 'invalid_argument' }, wrong);
 });
 
-test('hashes of CA certificates are parsed and computed', () => {
+test('CA certificate hashes are parsed and computed', () => {
   const hash = `sha256:${'A1'.repeat(32)}`;
   assert.equal(parseAuthorityHash(hash), hash.toLowerCase());
   for (const wrong of ['', 'sha256:', 'sha512:00', `sha256:${'0'.repeat(63)}`])

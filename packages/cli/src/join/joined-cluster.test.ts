@@ -10,7 +10,7 @@ const SERVER = 'https://192.0.2.1:6443';
 const CERTIFICATE = makeCertificate('system:node:a').certificate;
 const END_MS = new X509Certificate(CERTIFICATE).validToDate.getTime();
 
-test('a node has joined a cluster if URL, CA and node name are the same and its certificate is valid', () => {
+test('a node has joined a cluster if the URL, CA and node name match and its certificate is valid', () => {
   const joined = { server: SERVER, tls: { ca: CA, certificate: CERTIFICATE } };
   const wanted = { server: SERVER, authorities: `${OTHER_CA}${CA}`, nodeName: 'a' };
   assert.equal(isJoined(joined, wanted, END_MS - 1000), true);

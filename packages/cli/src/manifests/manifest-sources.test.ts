@@ -19,7 +19,7 @@ function makeDirectory(context: TestContext): string {
   return directory;
 }
 
-test('a directory is read in the order of names, and subdirectories on request', async (context) => {
+test('a directory is read in name order, and subdirectories on request', async (context) => {
   const directory = makeDirectory(context);
   const names = async (recursive: boolean) => {
     const { texts, problems } = await readSources([directory], { recursive });
@@ -30,7 +30,7 @@ test('a directory is read in the order of names, and subdirectories on request',
   assert.deepEqual(await names(true), ['b.yml', 'c.json', 'link.yaml', 'z.yaml', 'a.d/x.yaml', 'a.d/deep/y.yaml']);
 });
 
-test('unreadable files are reported, and the others are read', async (context) => {
+test('unreadable files are reported, and the others are still read', async (context) => {
   const directory = makeDirectory(context);
   writeFileSync(join(directory, 'bytes.yaml'), Buffer.from([0x61, 0xff, 0xfe, 0x00]));
   writeFileSync(join(directory, 'windows.yaml'), Buffer.from(`\ufeff${configMap('w')}`, 'utf16le'));
@@ -54,7 +54,7 @@ test('unreadable files are reported, and the others are read', async (context) =
   );
 });
 
-test('a file named twice is read once, and an object in two files is refused with both locations', async (context) => {
+test('a file named twice is read once, and an object defined in two files is rejected with both locations', async (context) => {
   const directory = makeDirectory(context);
   const file = join(directory, 'z.yaml');
   assert.equal((await readManifests([file, file], {}, () => false)).objects.length, 1);
@@ -69,7 +69,7 @@ test('a file named twice is read once, and an object in two files is refused wit
   );
 });
 
-test('the node gets only the objects, without skipped ones', async (context) => {
+test('the node gets only objects, excluding skipped ones', async (context) => {
   const directory = makeDirectory(context);
   const file = join(directory, 'both.yaml');
   writeFileSync(file, `${configMap('a')}---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n`);
@@ -85,7 +85,7 @@ test('the node gets only the objects, without skipped ones', async (context) => 
   );
 });
 
-test('an image name instead of a file leads to the help on manifests', async () => {
+test('an image name in place of a file points to the help on manifests', async () => {
   for (const name of ['nginx', 'busybox:1.28', 'localhost:5000/a/b:c'])
     assert.match((await readSources([name], {})).problems[0]!.message, /run by a manifest: 'podwright help manifests'/);
   for (const name of ['pod.yaml', 'a/pod', '/no/such', 'my-pod'])

@@ -11,7 +11,7 @@ const pod = (name: string, phase: string) => ({
 });
 const list = { kind: 'List', items: [pod('one', 'Running'), pod('two', 'Failed'), pod('three', 'Running')] };
 
-test('templates have the same result as in kubectl', () => {
+test('templates have the same results as in kubectl', () => {
   const check = (template: string, expected: string) =>
     assert.equal(renderJsonPath(template, list), expected, template);
   check('', '');
@@ -75,7 +75,7 @@ test('an invalid template is refused with the position', () => {
   check('x'.repeat(70_000), /longer than/);
 });
 
-test('an index out of range is an error in a template, but not in a condition', () => {
+test('an out-of-range index is an error in a template, but not in a condition', () => {
   assert.throws(() => renderJsonPath('{.items[9].kind}', list), {
     code: 'out_of_range',
     message: /asks for \[9\] of a list of 3$/,
@@ -84,7 +84,7 @@ test('an index out of range is an error in a template, but not in a condition', 
   assert.deepEqual(valuesAt(parsePath('.items[9].kind'), list), []);
 });
 
-test('a template that multiplies values is stopped', () => {
+test('a template that multiplies values is aborted', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 500; level++) deep = [deep];
   assert.throws(() => renderJsonPath('{..*..*..*..*}', deep), { code: 'resource_exhausted' });

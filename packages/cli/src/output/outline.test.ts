@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeTime, entry, lines, pairs, prose, renderOutline, section } from './outline.ts';
 
-test('the texts of siblings are aligned, and children are indented', () => {
+test('sibling texts are aligned, and children are indented', () => {
   const outline = [
     ...entry('Name', 'web'),
     ...entry('Absent', undefined),
@@ -44,7 +44,7 @@ test('control characters are escaped in texts and labels', () => {
   assert.doesNotMatch(text, /[\x1b\x07\u202e]/);
 });
 
-test('times have a readable format', () => {
+test('times are human-readable', () => {
   assert.equal(describeTime('2026-11-22T12:48:40Z'), 'Sun, 22 Nov 2026 12:48:40 +0000');
   assert.equal(describeTime(undefined), undefined);
 });

@@ -13,7 +13,7 @@ function titles(header: string[], rows: string[][], width: number): string {
   return lines[0]!.trim().split(/ {2,}/).join(' ');
 }
 
-test('columns are omitted by importance', () => {
+test('columns are dropped by importance', () => {
   const rows = [pod('web', 'Running'), pod('database', 'CrashLoopBackOff')];
   const long = [pod('frontend-7d9c5b8f4-abcde', 'CreateContainerConfigError')];
   const check = (width: number, expected: string, of = rows) => assert.equal(titles(PODS, of, width), expected);
@@ -26,7 +26,7 @@ test('columns are omitted by importance', () => {
   check(20, 'NAME STATUS', long);
 });
 
-test('a message keeps more cells than other columns, and columns to be copied are not cut', () => {
+test('messages keep more width than other columns, and copyable columns are not truncated', () => {
   const events = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
   const event = (reason: string, object: string) => ['5m10s (x3)', 'Warning', reason, object, 'x'.repeat(90)];
   const check = (width: number, expected: string, row: string[]) =>
@@ -44,19 +44,19 @@ test('a message keeps more cells than other columns, and columns to be copied ar
   assert.match(renderTable(claims, rows, 60), new RegExp(`^NAME +STATUS +AGE +DIRECTORY\n.* ${directory}$`));
 });
 
-test('the columns omitted at a width are reported', () => {
+test('the columns dropped at a width are reported', () => {
   const rows = [pod('frontend-7d9c5b8f4-abcde', 'CreateContainerConfigError')];
   assert.deepEqual(leftOut(PODS, rows, 60), ['NAMESPACE', 'IP']);
   for (const width of [undefined, 0, 100]) assert.deepEqual(leftOut(PODS, rows, width), []);
 });
 
-test('the gaps are narrowed before columns are omitted', () => {
+test('the gaps are narrowed before columns are dropped', () => {
   const rows = [['a'.repeat(10), 'b'.repeat(10)]];
   assert.equal(renderTable(['A', 'B'], rows, 23).split('\n')[1], 'aaaaaaaaaa   bbbbbbbbbb');
   assert.equal(renderTable(['A', 'B'], rows, 22).split('\n')[1], 'aaaaaaaaaa  bbbbbbbbbb');
 });
 
-test('the longest cells are cut: names in the middle, sentences at the end', () => {
+test('the longest cells are truncated: names in the middle, sentences at the end', () => {
   const text = renderTable(
     ['NAME', 'MESSAGE'],
     [
@@ -72,19 +72,19 @@ test('the longest cells are cut: names in the middle, sentences at the end', () 
   ]);
 });
 
-test('without a width nothing is cut', () => {
+test('nothing is truncated if there is no width', () => {
   const rows = [['x'.repeat(500), 'y'.repeat(500)]];
   for (const width of [undefined, 0])
     assert.ok(renderTable(['A', 'B'], rows, width).includes(`${'x'.repeat(500)}   y`));
 });
 
-test('a column may set its importance', () => {
+test('a column can set its importance', () => {
   const rows = [['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)]];
   const header = ['A', { title: 'B', importance: 9 }, { title: 'C', importance: 1 }];
   assert.equal(renderTable(header, rows, 40).split('\n')[1], `${'a'.repeat(16)}  ${'b'.repeat(16)}`);
 });
 
-test('displayWidth is the width on a terminal', () => {
+test('displayWidth returns the width on a terminal', () => {
   const table: [string, number][] = [
     ['plain', 5],
     ['ü', 1],
@@ -108,14 +108,14 @@ test('displayWidth is the width on a terminal', () => {
   assert.deepEqual(renderTable(['A', 'B'], rows).split('\n'), ['A      B', '漢字   x', 'u\u0308ber   y']);
 });
 
-test('a cut is never inside a character or a colour', () => {
+test('truncation never splits a character or an escape sequence', () => {
   assert.equal(fit('漢字漢字', 6), '漢字…');
   assert.equal(fit('a👩‍👩‍👧b', 3), 'a…');
   assert.equal(fit('e\u0301e\u0301e\u0301', 2), 'e\u0301…');
   assert.equal(fit('\x1b[31mred and long\x1b[39m', 4), '\x1b[31mred\x1b[39m…');
 });
 
-test('a cell with several names is cut at the end', () => {
+test('a cell with several names is truncated at the end', () => {
   const lines = renderTable(
     ['NAME', 'IMAGES'],
     [['web', 'registry.example.org/first:1,registry.example.org/second:2']],

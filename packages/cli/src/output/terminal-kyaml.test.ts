@@ -47,7 +47,7 @@ test('objects and lists have braces and brackets, and only strings have quotes',
 test('numbers, booleans and null are plain', () =>
   check([1, -0.5, true, null], '[\n  1,\n  -0.5,\n  true,\n  null,\n]'));
 
-test('a key that YAML may read as another type is quoted', () =>
+test('a key that YAML could parse as another type is quoted', () =>
   check(
     { a1: 1, 'a.b/c-d': 1, no: 1, Y: 1, '1': 1, '': 1, 'a-': 1, 'a b': 1, NaN: 1 },
     '{\n  "1": 1,\n  a1: 1,\n  a.b/c-d: 1,\n  "no": 1,\n  "Y": 1,\n  "": 1,\n  "a-": 1,\n  "a b": 1,\n  "NaN": 1,\n}',
@@ -62,7 +62,7 @@ test('a multi-line text is printed on several lines', () => {
   check({ text: 'one\n' }, '{\n  text: "\\\n     one\\n\\\n    ",\n}');
 });
 
-test('lines with any first and last characters are read back', () => {
+test('lines with any first and last characters round-trip', () => {
   for (const edge of [' ', '\t', ' \t', '\u00a0', '\u3000', '\ufeff', '\u2028', '\\', '"', '#', '- ', '\r', '\n']) {
     const value = { text: `${edge}one${edge}\n${edge}two${edge}\n${edge}` };
     assert.deepEqual(parse(terminalKyaml(value)), value, JSON.stringify(edge));

@@ -7,7 +7,7 @@ import { terminalYaml } from './terminal-yaml.ts';
 
 const clipboard = '\x1b]52;c;cm0gLXJmIC8=\x07';
 
-test('control characters are made visible', () => {
+test('control characters are shown visibly', () => {
   const table: [string, string][] = [
     ['plain ü 漢 😀', 'plain ü 漢 😀'],
     ['two\nlines\tand a tab', 'two\nlines\tand a tab'],

@@ -13,7 +13,7 @@ test('lines are wrapped between words and keep their indentation', () => {
   check('  unchanged  if the  width is  unknown  ', undefined, ['  unchanged  if the  width is  unknown  ']);
 });
 
-test('text in a column is wrapped in this column', () => {
+test('text in a column is wrapped within the column', () => {
   check('  run        until its pods end', 24, ['  run        until its', '             pods end']);
   check('ok      cgroups   all of them here', 27, ['ok      cgroups   all of', '                  them here']);
   check('\x1b[32mok\x1b[39m  all of them', 10, ['\x1b[32mok\x1b[39m  all of', '    them']);
@@ -24,4 +24,4 @@ test('quoted commands and words longer than a line are not split', () => {
   check('see https://example.org/a/long/one there', 12, ['see', 'https://example.org/a/long/one', 'there']);
 });
 
-test('characters of two cells count as two', () => check('宽字符 宽字符 a', 8, ['宽字符', '宽字符 a']));
+test('wide characters count as two cells', () => check('宽字符 宽字符 a', 8, ['宽字符', '宽字符 a']));

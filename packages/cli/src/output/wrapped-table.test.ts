@@ -12,7 +12,7 @@ function check(width: number | undefined, expected: string[]): void {
   assert.deepEqual(wrappedRows(HEADER, ROWS, width), expected);
 }
 
-test('a text that fits is in its column', () => {
+test('text that fits stays in its column', () => {
   const whole = [
     'REASON    OBJECT                   MESSAGE',
     'Pulled    pod/a-long-name (main)   the image is on  this host already, and was not pulled again',
@@ -21,7 +21,7 @@ test('a text that fits is in its column', () => {
   for (const width of [undefined, 0, 95]) check(width, whole);
 });
 
-test('a long text is wrapped in its column, or on a narrow terminal below the other columns', () => {
+test('long text is wrapped in its column, or under the other columns on a narrow terminal', () => {
   check(70, [
     'REASON    OBJECT                  MESSAGE',
     'Pulled    pod/a-long-name (main)  the image is on this host already,\n                                  and was not pulled again',

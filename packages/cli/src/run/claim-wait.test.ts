@@ -22,7 +22,7 @@ const pod = (nodeName?: string) =>
     status: { phase: 'Pending' },
   }) as unknown as Pod;
 
-test('the last event of one of the claims of a pod without a node is why it waits', () => {
+test('an unscheduled pod’s reason for waiting is the last event of its claims', () => {
   const events = [
     event('PersistentVolumeClaim', 'data-db-0', 'ProvisioningFailed', 2),
     event('PersistentVolumeClaim', 'data-db-0', 'ExternalProvisioning', 1),

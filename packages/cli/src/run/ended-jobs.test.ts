@@ -14,7 +14,7 @@ const others = [
   job('stopped', { suspend: true }),
 ] as unknown as DecodedManifest['others'];
 
-test('only Jobs that the run has created and that would expire are kept', async () => {
+test('only Jobs that the run created and that would expire are retained', async () => {
   const patches: [string, object][] = [];
   const client = {
     locate: async <Place extends { name: string }>(objects: readonly Place[]) =>

@@ -64,7 +64,7 @@ const waiting = podOf({ containers: [status('nonoimg', { waiting: { reason: 'Err
 /** Waits for the next redraw. */
 const drawn = (screen: Screen) => once(screen, 'drawn');
 
-test('logs are above the picture, which stays at the end', async () => {
+test('logs are printed above the live view, which stays at the bottom', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
   await drawn(screen);
@@ -81,7 +81,7 @@ test('logs are above the picture, which stays at the end', async () => {
   assert.equal(screen.shown.length, 5);
 });
 
-test('the ^C that a terminal echoes does not leave parts of the picture behind', async () => {
+test('the ^C echoed by a terminal leaves no parts of the live view behind', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
   await drawn(screen);
@@ -91,7 +91,7 @@ test('the ^C that a terminal echoes does not leave parts of the picture behind',
   assert.match(screen.shown[1]!, /^ {2}nonoimg /);
 });
 
-test('the table replaces the picture', async () => {
+test('the table replaces the live view', async () => {
   const { screen, view: shown } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
   await drawn(screen);
@@ -101,7 +101,7 @@ test('the table replaces the picture', async () => {
   assert.deepEqual(screen.shown, ['web/a | one', 'POD READY', 'web 1/1', 'web: open http://localhost:80']);
 });
 
-test('the reason why a container cannot start is one full line above the picture', async () => {
+test('the reason a container cannot start is one full line above the live view', async () => {
   const { screen, view: shown } = view(40);
   const message = 'connect to https://registry.example: no such host; is the name right?';
   for (const reason of ['ErrImagePull', 'ImagePullBackOff'])
@@ -111,7 +111,7 @@ test('the reason why a container cannot start is one full line above the picture
   assert.equal(screen.shown.length, 3);
 });
 
-test('after the pods are ready, each change is a line', () => {
+test('once the pods are ready, each change is a line', () => {
   const { screen, view: shown } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
   shown.settle();
@@ -120,7 +120,7 @@ test('after the pods are ready, each change is a line', () => {
   assert.match(screen.shown.slice(before).join('\n'), /^ +\d+\.\d\ds {2}web\/a: Error \(exit code 3\)$/);
 });
 
-test('after Ctrl-Z and fg the picture is drawn again below the output of the shell', async () => {
+test('after Ctrl-Z and fg, the live view is redrawn below the shell’s output', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
   await drawn(screen);

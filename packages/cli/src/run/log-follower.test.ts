@@ -33,7 +33,7 @@ function follower(logs: Record<string, string[]>, old: string[] = []) {
   return { follow, shown, requests, ends };
 }
 
-test('a status lists the attempts that have a log, in order', () => {
+test('the attempts that have a log are derived from a status, in order', () => {
   const check = (one: Parameters<typeof attemptsOf>[0], expected: string[]) =>
     assert.deepEqual(attemptsOf(one), expected);
   check(status('a', {}), []);
@@ -60,7 +60,7 @@ test('each attempt of each container is shown once, in order', async () => {
   assert.ok(shown.indexOf('web/a | first') < shown.indexOf('web/a | second'));
 });
 
-test('endsShown waits for the logs of ended attempts, not for those of running ones', async () => {
+test('endsShown waits for the logs of ended attempts, but not of running ones', async () => {
   const { follow, shown, ends } = follower({ 'x://1': ['first'], 'x://2': ['second'] });
   const again = podOf({ containers: [status('a', RUNNING, { containerID: 'x://2', lastState: ended(1, 'x://1') })] });
   assert.equal(follow.endsShown(again), undefined);
@@ -79,7 +79,7 @@ test('endsShown waits for the logs of ended attempts, not for those of running o
   await follow.drain();
 });
 
-test('drain does not wait for the logs of excepted pods', async () => {
+test('drain does not wait for the logs of excluded pods', async () => {
   const { follow, shown, ends } = follower({ 'x://1': ['one'] });
   const pod = podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] });
   follow.update(pod);
@@ -96,7 +96,7 @@ test('a removed log is skipped', async () => {
   assert.deepEqual(shown, []);
 });
 
-test('only the last lines of an existing pod are requested', async () => {
+test('for an existing pod, only the last lines are requested', async () => {
   const { follow, requests, ends } = follower({ 'x://1': ['x'] }, ['u1']);
   follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] }));
   while (!ends.has('x://1')) await new Promise(setImmediate);
@@ -105,7 +105,7 @@ test('only the last lines of an existing pod are requested', async () => {
   await follow.drain();
 });
 
-test('a log is followed again if the node restarts, which does not find the pod at first', async () => {
+test('a log is followed again after a node restart, even if the node does not find the pod at first', async () => {
   const refused = new PodwrightError('not_found', 'there is no pod');
   const answers: (Error | string)[] = [
     '1\n',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logLine, quotedLine } from './log-text.ts';
 
-test('only the colours of a log reach a terminal, and they end with their line', () => {
+test('only a log’s colors reach a terminal, and they end with their line', () => {
   const check = (text: string, expected: string) => assert.equal(logLine(text), expected);
   check('plain\ttext ü 漢', 'plain\ttext ü 漢');
   check('\x1b[31mred', '\x1b[31mred\x1b[0m');
@@ -13,11 +13,11 @@ test('only the colours of a log reach a terminal, and they end with their line',
   check('a\u202eb', 'a\\u202eb');
 });
 
-test('a quoted line has no colours', () => {
+test('a quoted line has no colors', () => {
   assert.equal(quotedLine('\x1b[31mFATAL\x1b[0m: no\x07'), 'FATAL: no^G');
 });
 
-test('a line with carriage returns shows its last state', () => {
+test('a line with carriage returns shows its final state', () => {
   assert.equal(logLine(' 1 %\r50 %\r100 %\r'), '100 %');
   assert.equal(logLine('dos\r'), 'dos');
 });

@@ -39,7 +39,7 @@ async function shown(
   return { shown: lines, warnings: [...warnings].map(([uid, { reason, message }]) => [uid, reason, message]) };
 }
 
-test('image transfers are requested once, and only when an image of the pods is pulled', async () => {
+test('image transfers are requested once, and only if an image of the pods is pulled', async () => {
   assert.deepEqual((await shown(['Scheduled', 'Pulled', 'Started'])).shown, ['Scheduled', 'Pulled', 'Started']);
   assert.deepEqual((await shown(['Pulling'], { uid: 'other' })).shown, []);
   const pulls = await shown(['Pulling', 'FailedMount', 'Pulling']);
@@ -62,7 +62,7 @@ test('earlier events of an existing pod are not shown as new', async () => {
   assert.deepEqual((await shown(['Killing'], { old })).shown, ['Killing']);
 });
 
-test('events that the state of a container repeats are not shown', async () => {
+test('events already reflected in a container’s state are not shown', async () => {
   const { shown: lines, warnings } = await shown(['Failed', 'BackOff']);
   assert.deepEqual([lines, warnings], [[], []]);
 });

@@ -8,7 +8,7 @@ import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 const backOff = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } };
 const crashing = status('app', backOff, { containerID: 'x://3', lastState: ended(3, 'x://3'), restartCount: 2 });
 
-test('the log to show is that of the failed attempt', () => {
+test('the log shown is that of the failed attempt', () => {
   const check = (pod: Pod, expected: object | undefined) => assert.deepEqual(troubleOf(pod).log, expected);
   check(podOf({ containers: [crashing] }), { container: 'app', containerId: 'x://3', previous: false });
   const again = status('app', RUNNING, { containerID: 'x://4', lastState: ended(3, 'x://3') });
@@ -19,7 +19,7 @@ test('the log to show is that of the failed attempt', () => {
   check(podOf({ containers: [status('app', {})] }), undefined);
 });
 
-test('a pod is in trouble after a failure, not while it starts', () => {
+test('a pod is in trouble after a failure, not while starting', () => {
   const check = (pod: Pod, expected: boolean) => assert.equal(isInTrouble(pod), expected);
   check(podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })] }), false);
   check(podOf({ containers: [status('app', RUNNING)] }), false);
@@ -67,7 +67,7 @@ test('a paragraph has the reason, the end of the log, and commands for more info
   ]);
 });
 
-test('a paragraph on a refused pod has no log, and for a pod to be removed it has the command that keeps it', async () => {
+test('a paragraph about a rejected pod has no log, and one about a pod due for removal shows how to keep it', async () => {
   const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodeAffinity', message: 'no label disk=ssd' });
   assert.equal(
     await paragraph(refused, [], { keptBy: 'run --detach web.yaml' }),
@@ -82,14 +82,14 @@ test('a paragraph on a refused pod has no log, and for a pod to be removed it ha
   );
 });
 
-test('the last termination is shown with its message, since a program that cannot be started has no log', () => {
+test('the last termination is shown with its message, as a program that fails to start has no log', () => {
   const last = { terminated: { exitCode: 127, reason: 'ContainerCannotRun', message: 'no such file\nor directory' } };
   const { containers } = troubleOf(podOf({ containers: [status('app', backOff, { lastState: last })] }));
   const state = 'CrashLoopBackOff: back-off 10s; last termination: ContainerCannotRun (exit code 127: no such file)';
   assert.deepEqual(containers, [{ name: 'app', state }]);
 });
 
-test('on a terminal sentences are wrapped, commands are not', async () => {
+test('on a terminal, sentences are wrapped, but commands are not', async () => {
   const text = await paragraph(podOf({ containers: [crashing] }), ['FATAL: DATABASE_URL is not set'], { width: 30 });
   assert.deepEqual(text.split('\n').slice(1, 4), [
     '  app: CrashLoopBackOff:',
@@ -99,7 +99,7 @@ test('on a terminal sentences are wrapped, commands are not', async () => {
   assert.equal(text.split('\n').at(-1), '    podwright --root /r logs web -c app');
 });
 
-test('the last warning is shown if the states of the containers do not explain it', async () => {
+test('the last warning is shown if the container states do not explain it', async () => {
   const waits = podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
   const text = await paragraph(waits, [], {
     warning: { reason: 'FailedCreatePodSandBox', message: 'no address is left' },
@@ -119,13 +119,13 @@ test('a warning that repeats the state is not shown', async () => {
   assert.doesNotMatch(await paragraph(podOf({ containers: [unpulled] }), [], { warning }), /Failed/);
 });
 
-test('a completed container of a running pod is named as the reason', async () => {
+test('a completed container in a running pod is given as the reason', async () => {
   const containers = [status('quick', ended(0)), status('stays', RUNNING, { ready: true })];
   const text = await paragraph(podOf({ containers, restartPolicy: 'Never' }), []);
   assert.match(text, /^web: NotReady\n {2}quick: Completed\n {2}more:$/m);
 });
 
-test('the last ten lines of a long log are shown, cut to a readable length', async () => {
+test('the last ten lines of a long log are shown, truncated to a readable length', async () => {
   const lines = Array.from({ length: 30 }, (_, index) => `${index} ${'x'.repeat(5000)}`);
   const text = await paragraph(podOf({ containers: [crashing] }), lines);
   assert.match(text, /^ {4}29 x+$/m);
@@ -133,7 +133,7 @@ test('the last ten lines of a long log are shown, cut to a readable length', asy
   assert.ok(text.split('\n').every((line) => line.length < 500));
 });
 
-test('if the log of the failed attempt was removed, the newest non-empty log is shown', async () => {
+test('if the log of the failed attempt was removed, the latest nonempty log is shown', async () => {
   const again = status('app', RUNNING, { containerID: 'x://4', lastState: ended(3, 'x://3') });
   const log = async (_pod: object, { containerId }: LogOptions) =>
     (async function* () {
@@ -146,7 +146,7 @@ test('if the log of the failed attempt was removed, the newest non-empty log is 
   assert.match(text, /^ {2}the end of the log of app:\n {4}FATAL$/m);
 });
 
-test('a pod without a node has the reason of the scheduler, not those of its containers', async () => {
+test('an unscheduled pod shows the scheduler’s reason rather than its containers’', async () => {
   const pod = podOf({ containers: [status('app', {})], phase: 'Pending' });
   const message = '0/1 nodes are available: 1 Insufficient cpu.';
   const conditions = [{ type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message }];

@@ -9,7 +9,7 @@ const named = (uid: string, restartCount: number): Pod => {
   return { ...pod, metadata: { ...pod.metadata, uid } };
 };
 
-test('a state is shown after the logs of the terminations that it reports, and after earlier states', async () => {
+test('a state is shown after earlier states, and after the logs of the terminations it reports', async () => {
   const shown: string[] = [];
   const logs = new Map([['slow 1', Promise.withResolvers<void>()]]);
   const keyOf = (pod: Pod) => `${pod.metadata.uid} ${pod.status!.containerStatuses![0]!.restartCount}`;

@@ -29,7 +29,7 @@ test('a quiet view writes only logs', () => {
   assert.equal(String(out.read()), 'hello\n');
 });
 
-test('repeated failures of a pull with the same cause are one line', () => {
+test('repeated pull failures with the same cause are shown once', () => {
   const { view: shown, status: lines } = view();
   const waiting = (reason: string, message: string) =>
     shown.pod(podOf({ containers: [status('a', { waiting: { reason, message } })] }));

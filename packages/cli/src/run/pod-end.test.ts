@@ -8,7 +8,7 @@ const up = status('a', RUNNING, { ready: true });
 const done = status('b', ended(0));
 const broken = status('b', ended(3));
 
-test('a pod is settled when it is ready, or no container of it can become ready any more', () => {
+test('a pod is settled once it is ready, or none of its containers can become ready', () => {
   const check = (pod: Pod, expected: boolean) => assert.equal(isSettled(pod), expected);
   check(podOf({ containers: [up], ready: true }), true);
   check(podOf({ containers: [status('a', RUNNING)] }), false);
@@ -23,7 +23,7 @@ test('a pod is settled when it is ready, or no container of it can become ready 
   check({ ...podOf({ containers: [up] }), status: undefined }, false);
 });
 
-test('a pod whose image does not exist is settled, one whose registry is unreachable is not', () => {
+test('a pod with a nonexistent image is settled, but not one with an unreachable registry', () => {
   const check = (reason: string, message: string, expected: boolean) => {
     const waiting = { waiting: { reason, message } };
     const pod = podOf({ containers: [status('a', {}), status('b', waiting)], phase: 'Pending' });
@@ -61,7 +61,7 @@ test('permanently failed containers of a running pod are found', () => {
   check(podOf({ containers: [up, broken], restartPolicy: 'OnFailure' }), []);
 });
 
-test('a pod that is ready or has succeeded needs no explanation', () => {
+test('a ready or succeeded pod needs no explanation', () => {
   const check = (pod: Pod, expected: boolean) => assert.equal(isWell(pod), expected);
   check(podOf({ containers: [up], ready: true }), true);
   check(podOf({ containers: [done], phase: 'Succeeded' }), true);
@@ -69,7 +69,7 @@ test('a pod that is ready or has succeeded needs no explanation', () => {
   check(podOf({ containers: [up], phase: 'Failed', ready: true }), false);
 });
 
-test('the exit code is that of the first container that failed', () => {
+test('the exit code is that of the first failed container', () => {
   const check = (pods: Pod[], expected: number) => assert.equal(exitCodeOf(pods), expected);
   const good = podOf({ containers: [done], phase: 'Succeeded' });
   check([good], 0);
@@ -78,7 +78,7 @@ test('the exit code is that of the first container that failed', () => {
   check([podOf({ containers: [status('a', {})], phase: 'Failed', reason: 'NodeAffinity' })], 1);
 });
 
-test('the container that failed first in time decides the exit code, and never a sidecar', () => {
+test('the container that failed earliest determines the exit code, but never a sidecar', () => {
   const at = (exitCode: number, second: number) => {
     const { terminated } = ended(exitCode);
     return { terminated: { ...terminated!, finishedAt: `2026-01-01T00:00:0${second}Z` } };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { podOf, status } from './pod.fixture.ts';
 import { containerRows, firstLine } from './pod-rows.ts';
 
-test('messages are cut to one line, and long IDs to their start', () => {
+test('messages are truncated to one line, and long IDs to their start', () => {
   assert.equal(
     firstLine(`failed to start ${'0123456789ab'.repeat(5)}cdef: no\nmore`),
     'failed to start 0123456789ab: no',

@@ -4,7 +4,7 @@ import type { Container } from '@podwright/kube-api';
 import { podOf } from './pod.fixture.ts';
 import { publishedPorts } from './published-ports.ts';
 
-test('each host port is a line, with a URL for HTTP', () => {
+test('each host port is shown on a line, as a URL for HTTP', () => {
   const check = (container: Partial<Container>, expected: string[]) => {
     const pod = podOf({ containers: [] });
     pod.spec.containers = [{ name: 'a', image: 'i', ...container } as Container];

@@ -18,7 +18,7 @@ async function applyObjects(objects: ApplyResult['objects'], force = false): Pro
   await applyWithConsent('', { client: { apply }, force, canAsk: false, signal: new AbortController().signal });
 }
 
-test('existing objects with other content are not replaced without a prompt or --force', async () => {
+test('existing objects with different content are not replaced without a prompt or --force', async () => {
   await applyObjects([object('a', 'created'), object('b', 'unchanged')]);
   await applyObjects([object('a', 'replaced')], true);
   await assert.rejects(applyObjects([object('a', 'replaced'), object('b', 'created')]), {

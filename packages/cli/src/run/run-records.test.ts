@@ -11,7 +11,7 @@ const pod = (name: string, uid: string, action: AppliedObject['action'] = 'creat
   ...{ kind: 'Pod', namespace: 'default', name, uid, action },
 });
 
-test('a record is a leftover after its process has exited, even if the PID is reused', async (t) => {
+test('a record is a leftover once its process has exited, even if the PID is reused', async (t) => {
   const directory = mkdtempSync('/tmp/run-records-');
   t.after(() => rmSync(directory, { recursive: true }));
   const record = { objects: [pod('web', 'u1')], startedNode: true };
@@ -47,7 +47,7 @@ test('a record is a leftover after its process has exited, even if the PID is re
   assert.deepEqual(leftoverRecords(join(directory, 'missing')), []);
 });
 
-test('a ConfigMap, which has no UID, is adopted only together with a pod of the same run', () => {
+test('a ConfigMap, which has no UID, is adopted only along with a pod of the same run', () => {
   const settings = (action: AppliedObject['action']): AppliedObject => ({
     ...{ kind: 'ConfigMap', namespace: 'default', name: 'settings', action },
   });

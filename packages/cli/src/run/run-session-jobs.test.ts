@@ -54,7 +54,7 @@ function session() {
 
 const failed = podOf({ containers: [status('a', ended(5))], phase: 'Failed', restartPolicy: 'Never' });
 
-test('a Job that is removed with its pods after its end keeps its exit code', async () => {
+test('a finished Job removed along with its pods keeps its exit code', async () => {
   const { made, job, listed, pod, never } = session();
   job('ADDED', { status: { active: 1 } });
   listed();
@@ -67,7 +67,7 @@ test('a Job that is removed with its pods after its end keeps its exit code', as
   assert.deepEqual(made.lostWorkloads, []);
 });
 
-test('a Job that is complete before it is removed has succeeded, one that is not is lost', async () => {
+test('a Job removed after completion has succeeded, and one removed before is lost', async () => {
   const good = session();
   good.job('ADDED', { status: { conditions: COMPLETE } });
   good.job('DELETED', { status: { conditions: COMPLETE } });
@@ -84,7 +84,7 @@ test('a Job that is complete before it is removed has succeeded, one that is not
   );
 });
 
-test('a Job that does not exist any longer when the watch begins ends the run', async () => {
+test('the run ends if its Job no longer exists when the watch starts', async () => {
   const { made, listed, never } = session();
   listed();
   await made.settled(never, 0);
@@ -92,7 +92,7 @@ test('a Job that does not exist any longer when the watch begins ends the run', 
   assert.equal(made.exitCode(), 1);
 });
 
-test('a Job whose pods can never start ends the run', async () => {
+test('a Job with pods that can never start ends the run', async () => {
   const { made, job, listed, pod, never } = session();
   const waiting = { waiting: { reason: 'ErrImageNeverPull', message: 'not present' } };
   job('ADDED', { status: { active: 1, ready: 0 } });
@@ -103,7 +103,7 @@ test('a Job whose pods can never start ends the run', async () => {
   assert.equal(made.exitCode(), 1);
 });
 
-test('a suspended Job is named with what it waits for', async () => {
+test('a suspended Job is reported with what it is waiting for', async () => {
   const { made, job, listed, never } = session();
   job('ADDED', { spec: { suspend: true } });
   listed();

@@ -45,7 +45,7 @@ function session(action: 'created' | 'unchanged' | 'resized' | 'replaced') {
   return { made, deleted, push, send, never: stop.signal };
 }
 
-test('created objects are removed, pods first', async () => {
+test('created objects are removed, starting with pods', async () => {
   const { made, deleted, push, never } = session('created');
   push('ADDED', up);
   await made.settled(never, 0);
@@ -66,7 +66,7 @@ test('existing objects are never removed', async () => {
   }
 });
 
-test('a pod that another client deleted has failed, and a new pod of its name is not removed', async () => {
+test('a pod deleted by another client has failed, and a new pod of the same name is not removed', async () => {
   const { made, deleted, push, never } = session('created');
   push('ADDED', up);
   push('MODIFIED', going);
@@ -78,7 +78,7 @@ test('a pod that another client deleted has failed, and a new pod of its name is
   assert.deepEqual(deleted, ['ConfigMap']);
 });
 
-test('a pod that had ended before it was deleted keeps its exit code', async () => {
+test('a pod that ended before its deletion keeps its exit code', async () => {
   const { made, push, never } = session('created');
   push('ADDED', failed);
   await made.ended(never);
@@ -87,7 +87,7 @@ test('a pod that had ended before it was deleted keeps its exit code', async () 
   assert.deepEqual(made.deletedByOthers, []);
 });
 
-test('a pod without probes is settled after it has run for a moment, not if it fails at once', async () => {
+test('a pod without probes is settled after running for a moment, but not if it fails at once', async () => {
   const { made, push, never } = session('created');
   const crashing = podOf({
     containers: [status('a', { waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended(1) })],
@@ -107,7 +107,7 @@ test('a pod without probes is settled after it has run for a moment, not if it f
   assert.equal(made.tookMs.size, 1);
 });
 
-test('a pod whose probe reports ready is settled at once', async () => {
+test('a pod whose probe succeeds is settled at once', async () => {
   const { made, push, never } = session('created');
   const probe = { tcpSocket: { port: 80 } };
   const containers = up.spec.containers.map((container) => ({ ...container, readinessProbe: probe }));
@@ -122,7 +122,7 @@ test('a pod missing from the initial list was deleted before the watch', async (
   assert.equal(made.exitCode(), 1);
 });
 
-test('a permanent pull failure ends a new pod, but not an existing one', async () => {
+test('a permanent pull failure fails a new pod, but not an existing one', async () => {
   const missing = podOf({ containers: [status('a', { waiting: { reason: 'ErrImageNeverPull' } })], phase: 'Pending' });
   const fresh = session('created');
   fresh.push('ADDED', missing);

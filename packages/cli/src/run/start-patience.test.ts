@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 import { failsToStart, NotStarted, StartPatience } from './start-patience.ts';
 
-test('a pod fails to start if its state or an event reports a failure and no container has started yet', () => {
+test('a pod fails to start if its state or an event reports a failure before any container has started', () => {
   const check = (pod: ReturnType<typeof podOf>, warned: boolean, expected: boolean) =>
     assert.equal(failsToStart(pod, warned), expected);
   const creating = podOf({ containers: [status('a', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
@@ -18,7 +18,7 @@ test('a pod fails to start if its state or an event reports a failure and no con
   check(podOf({ containers: [unpulled], phase: 'Failed' }), true, false);
 });
 
-test('the wait ends after no progress for the given time', async () => {
+test('the wait ends after a given time without progress', async () => {
   let stuck = false;
   using patience = new StartPatience(() => stuck, 30, 5);
   const aborted = once(patience.signal, 'abort');

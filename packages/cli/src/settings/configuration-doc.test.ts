@@ -72,13 +72,13 @@ test('the document and the schema have the same keys, types and defaults', () =>
   assert.deepEqual(Object.fromEntries(documentKeys()), Object.fromEntries(schemaKeys(schema)));
 });
 
-test('the examples of the document are valid configurations', () => {
+test('the document’s examples are valid configurations', () => {
   const examples = [...document.matchAll(/```toml\n(.*?)```/gs)].map((match) => match[1]!);
   assert.ok(examples.length >= 7);
   for (const example of examples) parseConfig(example, 'example');
 });
 
-test('the example of an error is the actual message', () => {
+test('the example error has the actual message', () => {
   const message = /^podwright: (read .*)$/m.exec(document)?.[1];
   const text = '\n\n\n\n\n[runtime]\nsnapshotter = "overlay"\n';
   assert.throws(() => parseConfig(text, '/etc/podwright/config.toml'), { message });
@@ -87,7 +87,7 @@ test('the example of an error is the actual message', () => {
 /** Keys of `[kubelet]` without a field or flag of upstream's kubelet. */
 const KEYS_WITHOUT_FIELD = ['kubelet.net_raw_default', 'kubelet.device_plugin_dir'];
 
-test('fields of a KubeletConfiguration name keys of this file, and each key of [kubelet] has a field', () => {
+test('KubeletConfiguration fields correspond to keys of this file, and each [kubelet] key has a field', () => {
   const keys = schemaKeys(z.toJSONSchema(FileSchema, { io: 'input' }) as JsonSchema).map(([key]) => key);
   const upstreams = [...FIELDS].filter(([name]) => !Object.hasOwn(KEY_ONLY_FIELDS, name));
   const named = upstreams.flatMap(([, { key }]) => key?.path ?? []);

@@ -31,7 +31,7 @@ for (const [text, expected] of files)
     assert.equal(loadConfig({ config: file }).fast_paths, expected);
   });
 
-test('the flag has priority over the file, and words of a command in a container are not flags', () => {
+test('the flag overrides the file, and words of a container’s command are not flags', () => {
   writeFileSync(file, 'fast_paths = false');
   const check = (args: string[], expected: boolean, defaultFile = file) =>
     assert.equal(usesFastStart(args, defaultFile), expected, args.join(' '));

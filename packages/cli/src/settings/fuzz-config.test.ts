@@ -81,7 +81,7 @@ const pieces = [
   ],
 ];
 
-test('any content of a file is accepted or refused with its file or flag: 3000 mutations', () => {
+test('any file content is accepted, or rejected with its file or flag: 3000 mutations', () => {
   const random = seededRandom(20261121);
   let refused = 0;
   for (let round = 0; round < 3000; round++) {
@@ -104,7 +104,7 @@ test('any content of a file is accepted or refused with its file or flag: 3000 m
   assert.equal(Object.hasOwn(Object.prototype, 'x'), false);
 });
 
-test('deep nesting and long lines are accepted or refused without a crash', () => {
+test('deep nesting and long lines are accepted or rejected without a crash', () => {
   for (const text of [
     `a = ${'['.repeat(100_000)}`,
     `a = ${'{a='.repeat(50_000)}`,

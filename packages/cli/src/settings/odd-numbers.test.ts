@@ -45,7 +45,7 @@ function numbersIn(value: unknown, seen = new Set<unknown>()): number[] {
   return Object.values(value).flatMap((one) => numbersIn(one, seen));
 }
 
-test('an odd number in the settings is refused with its line and key, or results in valid options', () => {
+test('an odd number in the configuration is rejected with its line and key, or yields valid options', () => {
   assert.ok(keys.length > 15, String(keys.length));
   for (const path of keys)
     for (const number of ODD) {

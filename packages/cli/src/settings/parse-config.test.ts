@@ -154,7 +154,7 @@ for (const [what, text, message] of refused) {
   });
 }
 
-test('an invalid flag is named as on the command line', () => {
+test('an invalid flag is named as written on the command line', () => {
   const message = /^read --log-level: log_level = "loud": must be one of/;
   assert.throws(() => parseConfig('root = "/x"', 'c.toml', { logLevel: 'loud' }), { message });
 });
@@ -189,13 +189,13 @@ test('flags override the file', () => {
   assert.deepEqual([root, network.bridge, network.subnet], ['/y', 'two', '10.1.0.0/16']);
 });
 
-test('the flag of a number is parsed or refused', () => {
+test('numeric flags are parsed or rejected', () => {
   assert.equal(parseConfig('', 'c.toml', { readySandboxes: '0' }).runtime.ready_sandboxes, 0);
   const message = /^read --ready-sandboxes: runtime\.ready_sandboxes = "-1": must be a whole number/;
   assert.throws(() => parseConfig('', 'c.toml', { readySandboxes: '-1' }), { message });
 });
 
-test('fast paths are used unless the file or the flag says otherwise, and the flag has priority', () => {
+test('fast paths are used unless disabled by the file or the flag, and the flag wins', () => {
   const check = (text: string, fastPaths: string | undefined, expected: boolean) =>
     assert.equal(parseConfig(text, 'c.toml', fastPaths === undefined ? {} : { fastPaths }).fast_paths, expected);
   check('', undefined, true);
@@ -206,7 +206,7 @@ test('fast paths are used unless the file or the flag says otherwise, and the fl
   assert.throws(() => parseConfig('', 'c.toml', { fastPaths: 'off' }), { message });
 });
 
-test('metrics are served on loopback if only a port is given, and nowhere by default', () => {
+test('metrics are served on loopback if only a port is set, and nowhere by default', () => {
   const check = (given: string, expected: object) =>
     assert.deepEqual(parseConfig(`metrics_address = "${given}"`, 'c.toml').metrics_address, expected);
   check('9464', { host: '127.0.0.1', port: 9464 });
@@ -223,7 +223,7 @@ test('an empty file is a valid configuration', () => {
   assert.equal(network.bridge, 'podwright0');
 });
 
-test('handlers and plugins are read with their defaults', () => {
+test('handlers and plugins are parsed with their defaults', () => {
   const text = `[runtime]
 default_handler = "slow"
 snapshotter = "reflink"
@@ -257,7 +257,7 @@ test('only the first problems are reported', () => {
   );
 });
 
-test('service_cidr is one range, or one of each IP family', () => {
+test('service_cidr is one range, or one per IP family', () => {
   for (const range of ['10.96.0.0/12', 'fd00:96::/112', '10.96.0.0/16,fd00:96::/108', 'fd00:96::/120,10.96.0.0/24'])
     assert.equal(parseConfig(`[api]\nservice_cidr = "${range}"`, 'c.toml').api.service_cidr, range);
 });

@@ -96,7 +96,7 @@ class Place extends TestPlace {
 
 const PLACE = { namespace: 'shop', name: 'web' };
 
-test('a workload whose pods use more than the target is scaled up, with an event', async () => {
+test('a workload with usage above the target is scaled up, with an event', async () => {
   await using place = new Place({});
   await place.until(() => place.status()?.desiredReplicas === 4);
   assert.equal(place.replicas[0], 4);
@@ -118,13 +118,13 @@ test('a workload whose pods use more than the target is scaled up, with an event
   );
 });
 
-test('a conflict of the scale is written again', async () => {
+test('a conflicting write of a scale is retried', async () => {
   await using place = new Place({});
   place.client.script({ verb: 'update', subresource: 'scale' }, refusal(409, 'Conflict'));
   await place.until(() => place.status()?.desiredReplicas === 4);
 });
 
-test('a scale that cannot be written is reported', async () => {
+test('a failed write of a scale is reported', async () => {
   await using place = new Place({});
   const failures = Array.from({ length: 100 }, () => refusal(403, 'Forbidden', 'no'));
   place.client.script({ verb: 'update', subresource: 'scale' }, ...failures);
@@ -133,7 +133,7 @@ test('a scale that cannot be written is reported', async () => {
   assert.match(place.events('FailedRescale')[0]!, /^New size: 4; reason: .* above target; error: no$/);
 });
 
-test('replicas outside of the range are corrected without metrics', async () => {
+test('replicas outside the range are corrected without metrics', async () => {
   await using place = new Place({ replicas: 9, metrics: [] });
   await place.until(() => place.replicas.includes(5));
   await place.until(() => place.events('SuccessfulRescale').length > 0);
@@ -143,19 +143,19 @@ test('replicas outside of the range are corrected without metrics', async () => 
   );
 });
 
-test('a workload that was scaled to zero is left alone', async () => {
+test('a workload scaled to zero is left alone', async () => {
   await using place = new Place({ replicas: 0 });
   await place.until(() => place.condition('ScalingActive')?.startsWith('False ScalingDisabled'));
   assert.deepEqual(place.replicas, []);
 });
 
-test('a decline waits for the window of five minutes', async () => {
+test('scaling down waits for the five-minute stabilization window', async () => {
   await using place = new Place({ useMilli: 1 });
   await place.until(() => place.condition('AbleToScale')?.startsWith('True ScaleDownStabilized'));
   assert.deepEqual(place.replicas, []);
 });
 
-test('the metric that asks for the most counts, and one that fails does not keep from growth', async () => {
+test('the metric with the highest proposal wins, and a failing one does not prevent scaling up', async () => {
   const external: MetricSpec = {
     type: 'External',
     external: { metric: { name: 'qps' }, target: { type: 'Value', value: '1' } },
@@ -165,7 +165,7 @@ test('the metric that asks for the most counts, and one that fails does not keep
   await place.until(() => place.events('FailedGetExternalMetric').length > 0);
 });
 
-test('custom metrics are refused in words', async () => {
+test('custom metrics are reported as unsupported', async () => {
   const pods: MetricSpec = {
     type: 'Pods',
     pods: { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '1' } },
@@ -185,7 +185,7 @@ test('custom metrics are refused in words', async () => {
   );
 });
 
-test('a target that does not exist and a kind that the server lacks are reported', async () => {
+test('a nonexistent target and an unknown kind are reported', async () => {
   await using place = new Place({ target: 'Toaster' });
   await place.until(() => place.condition('AbleToScale')?.startsWith('False FailedGetScale'));
   assert.match(place.condition('AbleToScale')!, /: no matches for kind "Toaster" in group "apps"$/);

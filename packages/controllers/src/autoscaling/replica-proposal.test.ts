@@ -79,7 +79,7 @@ function check(asked: Case, replicas: number, utilization: number, usage?: numbe
 const UNREADY = { isReady: false };
 const HOT = { isHot: true };
 
-test('replicas grow with the ratio of use and target', () => {
+test('replicas increase with the ratio of usage to target', () => {
   const levels = [300, 500, 700];
   const asked = { from: 3, target: 30, levels };
   check(asked, 5, 50, 1000);
@@ -96,7 +96,7 @@ test('pods that have failed or are being deleted do not count', () => {
   check({ from: 5, target: 50, levels: [100, 300, 500, 250, 250], pods: [{}, {}, {}, {}, {}, ...gone] }, 3, 28, 560);
 });
 
-test('replicas decline with the ratio of use and target', () => {
+test('replicas decrease with the ratio of usage to target', () => {
   const levels = [100, 300, 500, 250, 250];
   const asked = { from: 5, target: 50, levels };
   check(asked, 3, 28, 560);
@@ -119,7 +119,7 @@ test('a ratio within the tolerance changes nothing', () => {
   check({ ...asked, levels: [660, 640, 650], ...of(0.34, 0.1) }, 2, 65);
 });
 
-test('pods without metrics count against a change', () => {
+test('pods without metrics dampen the change', () => {
   check({ from: 4, target: 100, levels: [400, 95] }, 3, 24, 495);
   check({ from: 2, target: 100, levels: [1000] }, 2, 100, 2000);
   check({ from: 2, target: 100, levels: [1900] }, 2, 190, 3800);
@@ -133,11 +133,11 @@ test('pods without metrics count against a change', () => {
   check({ from: 2, target: 50, levels: [100, 100], pods: [{}, {}, {}] }, 2, 10, 200);
 });
 
-test('metrics of pods that are not known do not count for a utilization', () => {
+test('metrics of unknown pods do not count towards utilization', () => {
   check({ from: 4, target: 100, levels: [4000, 9500, 3000, 7000, 3200, 2000] }, 24, 587, 11750);
 });
 
-test('an average of another resource than CPU does not depend on readiness', () => {
+test('averages of resources other than CPU do not depend on readiness', () => {
   const average = (asked: Omit<Case, 'target' | 'isAverage'>, target: number) => {
     const { replicas, usage, utilization } = propose({ resource: 'memory', ...asked, target, isAverage: true });
     assert.equal(utilization, undefined);
@@ -154,7 +154,7 @@ test('an average of another resource than CPU does not depend on readiness', () 
   assert.deepEqual(average({ from: 2, levels: half([10000, 10000]), pods: [{}, {}, {}] }, 17000), [2, 10000]);
 });
 
-test('use that cannot be compared is an error', () => {
+test('incomparable usage is an error', () => {
   const refused = (asked: Case, message: string) => assert.throws(() => propose(asked), { message });
   refused(
     { from: 1, target: 100, levels: [100], pods: [] },
@@ -168,7 +168,7 @@ test('use that cannot be compared is an error', () => {
   refused({ from: 1, target: 100, levels: [100], pods: [{ request: 0 }] }, 'no metrics returned matched known pods');
 });
 
-test('requests of the pod itself are those of the utilization', () => {
+test('pod-level requests are used for the utilization', () => {
   const pod = podOf({}, 0);
   const limited = { ...pod, spec: { ...pod.spec, resources: { requests: { cpu: '4' } } } };
   const usages = new Map([['p0', { timestampMs: NOW, windowMs: 1000, value: 2000 }]]);

@@ -55,7 +55,7 @@ function checkPlain(asked: Case, replicas: number, reason: string): void {
 
 const WITHIN = 'DesiredWithinRange';
 
-test('without rules, an autoscaler stays in its range and at most doubles the replicas', () => {
+test('without rules, an autoscaler stays within its range and at most doubles the replicas', () => {
   checkPlain({ from: 5, wants: 7, min: 3, max: 8 }, 7, WITHIN);
   checkPlain({ from: 3, wants: 1, min: 2, max: 8 }, 2, 'TooFewReplicas');
   checkPlain({ from: 1, wants: 0, min: 0, max: 10 }, 0, WITHIN);
@@ -64,7 +64,7 @@ test('without rules, an autoscaler stays in its range and at most doubles the re
   checkPlain({ from: 1, wants: 9 }, 4, 'ScaleUpLimit');
 });
 
-test('rules bound growth by the pods and percent of each period', () => {
+test('rules limit scaling up by pods and percent per period', () => {
   check({ from: 5, wants: 7, min: 3, max: 8 }, 7, WITHIN);
   check({ from: 20, wants: 1000, max: 10 }, 10, 'TooManyReplicas');
   check({ from: 100, wants: 1000, min: 100, max: 150 }, 150, 'TooManyReplicas');
@@ -77,7 +77,7 @@ test('rules bound growth by the pods and percent of each period', () => {
   check({ from: 10, wants: 50, up: [0, 0, 200, 60] }, 30, 'ScaleUpLimit');
 });
 
-test('rules bound decline by the pods and percent of each period', () => {
+test('rules limit scaling down by pods and percent per period', () => {
   check({ from: 3, wants: 1, min: 2, max: 8 }, 2, 'TooFewReplicas');
   check({ from: 1, wants: 0, min: 0, max: 10 }, 0, WITHIN);
   check({ from: 1000, wants: 3, min: 3, max: 2000, down: [20, 60, 0, 0] }, 980, 'ScaleDownLimit');
@@ -89,7 +89,7 @@ test('rules bound decline by the pods and percent of each period', () => {
   check({ from: 10, wants: 5, down: [0, 0, 50, 60] }, 5, WITHIN);
 });
 
-test('earlier changes in a period count', () => {
+test('earlier changes within a period count', () => {
   const ups = [1, 5, 9];
   check({ from: 100, wants: 500, max: 200, ups, up: [300, 60, 0, 0] }, 200, 'TooManyReplicas');
   check({ from: 100, wants: 500, ups, up: [5, 120, 0, 0] }, 100, 'ScaleUpLimit');
@@ -107,7 +107,7 @@ test('earlier changes in a period count', () => {
   check({ from: 10, wants: 5, downs: [10, 10, 10], down: [0, 0, 1000, 120] }, 5, WITHIN);
 });
 
-test('a policy for the least change, and a disabled direction', () => {
+test('the select policy can choose the smallest change or disable a direction', () => {
   const policies = [
     { type: 'Pods' as const, value: 2, periodSeconds: 60 },
     { type: 'Percent' as const, value: 50, periodSeconds: 60 },
@@ -147,7 +147,7 @@ function checkStable(
   );
 }
 
-test('without rules, the highest recommendation of the last five minutes applies', () => {
+test('without rules, the highest recommendation of the last five minutes is used', () => {
   const isPlain = true;
   checkStable({ from: 9, wants: 5, known: [], isPlain }, 5, [5]);
   const recent: Recommended = [
@@ -163,7 +163,7 @@ test('without rules, the highest recommendation of the last five minutes applies
   checkStable({ from: 9, wants: 3, known: [...old, ...recent], isPlain }, 5, [4, 5, 3]);
 });
 
-test('each direction has a window of its own', () => {
+test('each direction has its own stabilization window', () => {
   const recent: Recommended = [
     [4, 2],
     [5, 1],
@@ -198,7 +198,7 @@ test('changes are remembered for the longest period of their direction', () => {
   assert.equal(withChange(known, undefined, { from: 2, to: 5, nowMs: NOW }), known);
 });
 
-test('what happened before the system time was set back limits nothing', () => {
+test('events dated in the future after the clock is set back do not limit anything', () => {
   const later = NOW + 86_400_000;
   const history = { ...NO_HISTORY, recommendations: [{ replicas: 9, atMs: later }], ups: [{ by: 90, atMs: later }] };
   const input = { ...inputOf({ from: 10, wants: 2 }), history };

@@ -29,7 +29,7 @@ function simulate(seed: number, spec: Partial<CronJobSpec> = {}) {
   return { server, process, jobs, end };
 }
 
-test('a Job has the template, the time in its name and in an annotation of the zone', async () => {
+test('a Job has the template, the time in its name, and an annotation in the time zone', async () => {
   const { server, process, jobs } = simulate(1, { timeZone: 'Asia/Kolkata' });
   server.nowMs += 10 * 60_000;
   await process.sync('shop/report');
@@ -59,7 +59,7 @@ test('a Job is replaced by the next one', async () => {
   }
 });
 
-test('a finished Job that exceeds the history limit is reported as deleted, and not as finished', async () => {
+test('a finished Job above the history limit is reported as deleted, not as finished', async () => {
   const { server, process, jobs, end } = simulate(1, { failedJobsHistoryLimit: 0 });
   server.nowMs += 10 * 60_000;
   await process.sync('shop/report');
@@ -73,7 +73,7 @@ test('a finished Job that exceeds the history limit is reported as deleted, and 
   assert.equal(server.get<CronJob>(CRON_JOBS, PLACE)?.status?.active, undefined);
 });
 
-test('a Job that cannot be deleted does not keep the next one from its start', async () => {
+test('a Job that cannot be deleted does not prevent the next one from starting', async () => {
   const { server, process, jobs, end } = simulate(1, { failedJobsHistoryLimit: 0 });
   server.nowMs += 10 * 60_000;
   await process.sync('shop/report');
@@ -89,7 +89,7 @@ test('a Job that cannot be deleted does not keep the next one from its start', a
   assert.equal(jobs().length, 1);
 });
 
-test('each time has at most one Job, whatever fails and whenever the process ends', async () => {
+test('each scheduled time has at most one Job, despite failures and process exits', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = new Random(seed);
     const policies = ['Allow', 'Forbid', 'Replace'] as const;
@@ -128,7 +128,7 @@ test('each time has at most one Job, whatever fails and whenever the process end
   }
 });
 
-test('a thousand CronJobs that missed a time make a thousand Jobs, five at a time', async () => {
+test('a thousand CronJobs that missed a time create a thousand Jobs, five at a time', async () => {
   await using place = new TestPlace(cronJobController);
   const created = formatTime(Date.now() - 2 * 3_600_000);
   for (let index = 0; index < 1000; index++) {

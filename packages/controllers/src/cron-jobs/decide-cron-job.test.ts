@@ -39,7 +39,7 @@ function check(given: Given, expected: { start?: number; again?: number; events?
 const active = (...names: string[]) => names.map((name) => ({ name, uid: `uid-${name}` }));
 const last = (at: number): CronJobStatus => ({ lastScheduleTime: formatTime(minute(at)) });
 
-test('a Job starts for the last time that has passed', () => {
+test('a Job starts for the most recent scheduled time', () => {
   check({ at: 5 }, { again: 300 });
   check({ at: 10 }, { start: 10 });
   check({ at: 47 }, { start: 40 });
@@ -47,13 +47,13 @@ test('a Job starts for the last time that has passed', () => {
   check({ at: 25, status: last(10) }, { start: 20 });
 });
 
-test('a system time that was set back does not delay the next Job', () => {
+test('setting back the clock does not delay the next Job', () => {
   check({ at: 25, status: last(600), begin: 22 }, { again: 300 });
   check({ at: 30, status: last(600), begin: 22 }, { start: 30 });
   check({ at: -25, begin: -28 }, { again: 300 });
 });
 
-test('times that a schedule had before it was changed start no Job', () => {
+test('times before a schedule change start no Job', () => {
   const hourly = { schedule: '30 * * * *' };
   check({ at: 40, status: last(10), spec: hourly }, { start: 30 });
   check({ at: 40, status: last(10), spec: hourly, begin: 35 }, { again: 3000 });
@@ -73,12 +73,12 @@ test('more than a hundred missed times are reported', () => {
   check({ at: 1010, spec: { startingDeadlineSeconds: 600 } }, { start: 1010 });
 });
 
-test('a time is missed after the starting deadline', () => {
+test('a time counts as missed after the starting deadline', () => {
   check({ at: 12, spec: { startingDeadlineSeconds: 120 } }, { again: 480 });
   check({ at: 12, spec: { startingDeadlineSeconds: 180 } }, { start: 10 });
 });
 
-test('policies decide about further Jobs', () => {
+test('the concurrency policy decides whether further Jobs start', () => {
   const status = { ...last(10), active: active('a') };
   const jobs = [startedJob('a')];
   const given = { at: 20, status, jobs };
@@ -90,13 +90,13 @@ test('policies decide about further Jobs', () => {
   check({ ...ended, spec: { concurrencyPolicy: 'Forbid' } }, { start: 20, events: ['SawCompletedJob'] });
 });
 
-test('a Job that the status lists is not started again', () => {
+test('a Job listed in the status is not started again', () => {
   const name = jobName(newCronJob(), minute(10));
   assert.equal(name, `report-${START_MS / 60_000 + 10}`);
   check({ at: 10, status: { active: active(name) }, jobs: [startedJob(name)] }, { again: 600 });
 });
 
-test('a suspended CronJob, an unknown zone and invalid schedules start nothing', () => {
+test('a suspended CronJob, an unknown time zone and invalid schedules start nothing', () => {
   check({ at: 10, spec: { suspend: true } }, {});
   check({ at: 10, spec: { timeZone: 'Mars/Olympus' } }, { events: ['UnknownTimeZone'] });
   check({ at: 10, spec: { schedule: 'often' } }, { events: ['UnparseableSchedule'] });
@@ -107,7 +107,7 @@ test('a suspended CronJob, an unknown zone and invalid schedules start nothing',
   );
 });
 
-test('ended and missing Jobs leave the status', () => {
+test('finished and missing Jobs are removed from the status', () => {
   const status = { ...last(10), active: active('a', 'b', 'c') };
   const jobs = [
     startedJob('a', 'Complete', minute(11)),
@@ -124,7 +124,7 @@ test('ended and missing Jobs leave the status', () => {
   ]);
 });
 
-test('the oldest finished Jobs above the limits are deleted', () => {
+test('the oldest finished Jobs above the history limits are deleted', () => {
   const jobs = [
     startedJob('new', 'Complete', minute(3)),
     startedJob('old', 'Complete', minute(1)),

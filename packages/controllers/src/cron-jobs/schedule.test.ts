@@ -14,7 +14,7 @@ function check(schedule: string, zone: string, [after, ...expected]: string[]) {
   assert.deepEqual(times, expected);
 }
 
-test('fields have numbers, lists, ranges, steps and names', () => {
+test('fields accept numbers, lists, ranges, steps and names', () => {
   check('*/15 * * * *', 'UTC', ['2026-01-01T00:00', '2026-01-01T00:15', '2026-01-01T00:30']);
   check('5/20 1,3 * * *', 'UTC', ['2026-01-01T01:30', '2026-01-01T01:45', '2026-01-01T03:05']);
   check('0 9-17/4 * * MON-fri', 'UTC', ['2026-01-02T17:00', '2026-01-05T09:00', '2026-01-05T13:00']);
@@ -23,25 +23,25 @@ test('fields have numbers, lists, ranges, steps and names', () => {
   check('0 0 31 2 *', 'UTC', ['2026-01-01T00:00', 'never']);
 });
 
-test('a day of the month or a day of the week is enough, unless one of them is any', () => {
+test('matching the day of the month or the day of the week suffices, unless one of them is a wildcard', () => {
   check('0 0 13 * 5', 'UTC', ['2026-01-01T00:00', '2026-01-02T00:00', '2026-01-09T00:00', '2026-01-13T00:00']);
   check('0 0 13 * *', 'UTC', ['2026-01-01T00:00', '2026-01-13T00:00', '2026-02-13T00:00']);
   check('0 0 */30 * 5', 'UTC', ['2026-01-01T00:00', '2026-01-02T00:00']);
 });
 
-test('descriptors and delays', () => {
+test('descriptors and intervals are supported', () => {
   check('@monthly', 'UTC', ['2026-01-31T00:00', '2026-02-01T00:00', '2026-03-01T00:00']);
   check('@weekly', 'UTC', ['2026-01-01T00:00', '2026-01-04T00:00']);
   check('@every 90s', 'UTC', ['2026-01-01T00:00:07', '2026-01-01T00:01:37', '2026-01-01T00:03:07']);
 });
 
-test('times are those of the zone; a zone in the schedule is preferred', () => {
+test('times are in the time zone, and a zone in the schedule takes precedence', () => {
   check('0 8 * * *', 'Asia/Kolkata', ['2026-01-01T00:00', '2026-01-01T02:30', '2026-01-02T02:30']);
   check('TZ=Asia/Kolkata 0 8 * * *', 'UTC', ['2026-01-01T00:00', '2026-01-01T02:30']);
   check('CRON_TZ=UTC @daily', 'Asia/Kolkata', ['2026-01-01T00:00', '2026-01-02T00:00']);
 });
 
-test('a time that the clocks skip is left out; one that they show twice counts twice', () => {
+test('a time skipped by the clock change is omitted, and one that repeats counts twice', () => {
   check('30 2 * * *', 'Europe/Berlin', ['2026-03-28T12:00', '2026-03-30T00:30']);
   check('30 2 * * *', 'Europe/Berlin', [
     '2026-10-24T12:00',
@@ -69,14 +69,14 @@ test('invalid schedules are refused', () => {
   assert.throws(() => parseSchedule('* * * * *', 'Mars/Olympus'), RangeError);
 });
 
-test('times of a zone have its offset', () => {
+test('times have their zone’s offset', () => {
   const at = Date.parse('2026-01-01T00:00:05.500Z');
   assert.equal(new WallClock('UTC').format(at), '2026-01-01T00:00:05Z');
   assert.equal(new WallClock('Asia/Kolkata').format(at), '2026-01-01T05:30:05+05:30');
   assert.equal(new WallClock('America/New_York').format(at), '2025-12-31T19:00:05-05:00');
 });
 
-test('the last time before another one is found', () => {
+test('the last scheduled time before a given time is found', () => {
   const check = (schedule: string, zone: string, [from = '', until = '', expected]: (string | undefined)[]) => {
     const last = parseSchedule(schedule, zone).last(Date.parse(`${from}Z`), Date.parse(`${until}Z`));
     assert.equal(last && new Date(last).toISOString().slice(0, 19), expected);
@@ -88,7 +88,7 @@ test('the last time before another one is found', () => {
   check('@every 90s', 'UTC', ['2026-01-01T00:00:07', '2026-01-01T00:01:36', undefined]);
 });
 
-test('rare, impossible and dense schedules cost little', () => {
+test('rare, impossible and dense schedules are cheap to evaluate', () => {
   const before = process.cpuUsage();
   const nowMs = Date.UTC(2026, 11, 20);
   for (const text of ['0 0 31 2 *', '0 0 31 2,4,6,9,11 *', '0 0 29 2 *', ', * * * *', '* , * * *', '* * * 11,12 *'])

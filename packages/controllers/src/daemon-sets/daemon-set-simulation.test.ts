@@ -100,7 +100,7 @@ async function run(seed: number): Promise<void> {
   assert.ok(server.list(CONTROLLER_REVISIONS).length <= 1 + set.spec.revisionHistoryLimit!);
 }
 
-test('each node that fits has its pod in the end, whatever fails and whenever the process ends', async () => {
+test('each eligible node eventually has its pod, despite failures and process exits', async () => {
   const first = Number(process.env.SIM_SEED ?? 1);
   const count = process.env.SIM_SEED === undefined ? HISTORIES : 1;
   for (let seed = first; seed < first + count; seed++)

@@ -27,7 +27,7 @@ function texts({ create, delete: removed }: { create: string[]; delete: { metada
   return [...create.map((node) => `+${node}`), ...removed.map(({ metadata }) => `-${metadata.name}`)];
 }
 
-test('each node that fits has one pod', () => {
+test('each eligible node has one pod', () => {
   checkPods({}, {}, ['+a', '+b', '+c']);
   checkPods({}, { a1: NEW, b1: UNREADY, c1: { phase: 'Pending', isAssigned: false } }, []);
   checkPods({}, { a1: NEW, b1: LEAVING, c1: NEW }, []);
@@ -38,17 +38,17 @@ test('each node that fits has one pod', () => {
   checkPods({}, { a1: NEW }, ['-a1'], tainted('NoExecute'));
 });
 
-test('of several pods of a node the oldest assigned one stays', () => {
+test('if a node has several pods, the oldest assigned one remains', () => {
   const later = { createdAt: '2026-01-01T00:00:10Z' };
   const pods = { a1: later, a2: NEW, a3: { ...NEW, isAssigned: false, createdAt: '2025-01-01T00:00:00Z' } };
   checkPods({}, { ...pods, b1: NEW, c1: NEW }, ['-a1', '-a3']);
 });
 
-test('unassigned pods of absent nodes are deleted', () => {
+test('unassigned pods of nonexistent nodes are deleted', () => {
   checkPods({}, { a1: NEW, d1: { ...NEW, isAssigned: false }, e1: NEW }, ['-d1'], [newNode('a')]);
 });
 
-test('ended pods are deleted, failed ones after a delay', () => {
+test('ended pods are deleted, failed ones after a back-off', () => {
   checkPods({}, { a1: { phase: 'Failed' }, b1: { phase: 'Succeeded' }, c1: NEW }, ['-a1', '-b1']);
   const decision = decideDaemonPods(newView({}, { a1: { phase: 'Failed' }, b1: NEW, c1: NEW }), () => 3000);
   assert.deepEqual([texts(decision), decision.againInMs, decision.failedOn], [[], 3000, []]);
@@ -57,7 +57,7 @@ test('ended pods are deleted, failed ones after a delay', () => {
   assert.deepEqual([events, failedOn], [[['Warning', 'FailedDaemonPod', message]], ['a']]);
 });
 
-test('with surge too, a failed pod is replaced after the delay, and not again with each sync', () => {
+test('with surge, too, a failed pod is replaced after the back-off, and not again on each sync', () => {
   const failed = newView({ updateStrategy: SURGE }, { a1: { phase: 'Failed' }, b1: NEW, c1: NEW });
   const waiting = decideDaemonPods(failed, () => 3000);
   assert.deepEqual([texts(waiting), waiting.againInMs], [[], 3000]);
@@ -76,7 +76,7 @@ test('an update deletes as many available old pods as nodes may be unavailable',
   checkUpdate({ minReadySeconds: 61 }, { a1: NEW, b1: OLD, c1: OLD }, ['-b1', '-c1']);
 });
 
-test('with surge new pods start before old ones end', () => {
+test('with surge, new pods start before old ones end', () => {
   const spec = { updateStrategy: SURGE };
   checkUpdate(spec, { a1: OLD, b1: OLD, c1: OLD }, ['+a']);
   checkUpdate(spec, { a1: OLD, a2: UNREADY, b1: OLD, c1: OLD }, []);
@@ -87,7 +87,7 @@ test('with surge new pods start before old ones end', () => {
   checkPods(spec, { a1: OLD, a2: NEW, b1: OLD, c1: LEAVING }, ['+c', '-a1']);
 });
 
-test('with surge a pod on a node that does not fit any longer stays until all others are available', () => {
+test('with surge, a pod on a node no longer eligible remains until all others are available', () => {
   const spec = { updateStrategy: SURGE };
   const nodes = [newNode('a', { taints: [{ key: 'x', effect: 'NoSchedule' }] }), newNode('b')];
   checkUpdate(spec, { a1: OLD, b1: UNREADY }, [], nodes);

@@ -13,7 +13,7 @@ function check(spec: Partial<PodSpec>, node: { taints?: Taint[]; labels?: Record
 
 const taint = (key: string, effect: string, value?: string): Taint => ({ key, effect, value });
 
-test('pods of DaemonSets tolerate nodes in trouble', () => {
+test('DaemonSet pods tolerate node problems', () => {
   for (const key of ['not-ready', 'unreachable'])
     check({}, { taints: [taint(`node.kubernetes.io/${key}`, 'NoExecute')] }, 'run');
   for (const key of ['disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'])
@@ -23,7 +23,7 @@ test('pods of DaemonSets tolerate nodes in trouble', () => {
   check({ hostNetwork: true }, network, 'run');
 });
 
-test('other taints keep pods away, and only NoExecute removes them', () => {
+test('other taints keep pods away, and only NoExecute evicts them', () => {
   check({}, { taints: [taint('x', 'PreferNoSchedule')] }, 'run');
   check({}, { taints: [taint('x', 'NoSchedule')] }, 'stay');
   check({}, { taints: [taint('x', 'NoExecute')] }, 'never');
@@ -37,14 +37,14 @@ test('other taints keep pods away, and only NoExecute removes them', () => {
   tolerates({ key: 'x', operator: 'Exists', effect: 'NoExecute' }, 'stay');
 });
 
-test('the node has the name and the labels that the template asks for', () => {
+test('the node must have the name and labels required by the template', () => {
   check({ nodeName: 'n1' }, {}, 'run');
   check({ nodeName: 'n2' }, {}, 'never');
   check({ nodeSelector: { zone: 'a' } }, { labels: { zone: 'a' } }, 'run');
   check({ nodeSelector: { zone: 'a' } }, { labels: { zone: 'b' } }, 'never');
 });
 
-test('one of the required terms matches', () => {
+test('one matching node selector term suffices', () => {
   const requires = (terms: NodeSelectorTerm[], labels: Record<string, string>, expected: Fit) => {
     const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms: terms };
     check({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } }, { labels }, expected);

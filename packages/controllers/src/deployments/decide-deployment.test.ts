@@ -84,7 +84,7 @@ check(
   },
   'update v1',
 );
-test('a changed number or minReadySeconds is given to the ReplicaSet that exists', () => {
+test('changes to replicas or minReadySeconds are applied to the existing ReplicaSet', () => {
   const replicaSets = [testSet(testDeployment(DONE), { image: 'v1', size: 10 })];
   const after = (spec: Changes['spec']) => {
     const deployment = testDeployment({ ...DONE, spec });
@@ -172,7 +172,7 @@ check(
   'report, wait 101',
 );
 
-test('the status has the sums of all ReplicaSets', () => {
+test('the status has the totals of all ReplicaSets', () => {
   const { conditions: _conditions, ...status } = reported({
     ...ROLLING,
     metadata: { generation: 7 },
@@ -190,7 +190,7 @@ test('the status has the sums of all ReplicaSets', () => {
   });
 });
 
-test('the status has no number beyond int32', () => {
+test('numbers in the status do not exceed int32', () => {
   const huge = 2 ** 31 - 1;
   const deployment = testDeployment({ spec: { image: 'v2', replicas: huge } });
   const [oldSet, newSet] = ['v1', 'v2'].map((image) => testSet(deployment, { image, size: huge, pods: 0 }));
@@ -270,7 +270,7 @@ checkCondition(
   'Available',
 );
 
-test('the failure of a ReplicaSet is reported until it is over', () => {
+test('a ReplicaSet failure is reported until it is resolved', () => {
   const failure = {
     type: 'ReplicaFailure',
     status: 'True',

@@ -77,7 +77,7 @@ test('a Deployment is rolled out, updated and rolled back, with events, revision
   assert.deepEqual([observedGeneration, replicas, updatedReplicas, readyReplicas, availableReplicas], [1, 3, 3, 3, 3]);
 });
 
-test('the strategy Recreate ends all old pods before it creates new ones', async () => {
+test('the Recreate strategy ends all old pods before creating new ones', async () => {
   await using place = new Place();
   const strategy = { type: 'Recreate' as const };
   place.apply({ strategy });
@@ -90,7 +90,7 @@ test('the strategy Recreate ends all old pods before it creates new ones', async
   });
 });
 
-test('a ReplicaSet that could not be created is reported, and created later', async () => {
+test('a failed ReplicaSet creation is reported, and retried later', async () => {
   await using place = new Place();
   place.client.script({ verb: 'create', plural: 'replicasets' }, refusal(403, 'Forbidden', 'no quota'));
   place.apply({});
@@ -99,7 +99,7 @@ test('a ReplicaSet that could not be created is reported, and created later', as
   assert.match(place.events('ReplicaSetCreateError')[0]!, /^Failed to create new replica set "web-\w+": no quota$/);
 });
 
-test('a ReplicaSet of another template with the same name is a collision', async () => {
+test('an existing ReplicaSet with the same name but another template is a collision', async () => {
   await using place = new Place();
   const wanted = newReplicaSet(testDeployment(), 3, 1);
   const other = newReplicaSet(testDeployment({ spec: { image: 'other' } }), 0, 1);
@@ -112,7 +112,7 @@ test('a ReplicaSet of another template with the same name is a collision', async
   assert.equal((await place.sets()).length, 2);
 });
 
-test('a ReplicaSet without a controller that matches is adopted', async () => {
+test('a matching ReplicaSet without a controller is adopted', async () => {
   await using place = new Place();
   const { metadata, ...rest } = newReplicaSet(testDeployment({ spec: { replicas: 3 } }), 3, 1);
   const { ownerReferences: _owner, ...orphan } = metadata;

@@ -23,7 +23,7 @@ check('the revision that a rollback replaces becomes history', { [REVISION]: '1'
 check('the history grows', { [REVISION]: '3', [HISTORY]: '1' }, 5, { [REVISION]: '5', [HISTORY]: '1,3' });
 check('a revision that is no number stays', { [REVISION]: 'x' }, 5, { [REVISION]: 'x' });
 
-test('the history is at most 2,000 characters long', () => {
+test('the revision history is limited to 2,000 characters', () => {
   const history = Array.from({ length: 600 }, (_, index) => String(1000 + index)).join(',');
   const { [HISTORY]: extended } = newSetAnnotations(testDeployment(), { [REVISION]: '1600', [HISTORY]: history }, 1601);
   assert.ok(extended!.length <= 2000 && extended!.length > 1990);

@@ -6,7 +6,7 @@ import { isSameTemplate, newAndOld, replicaSetName, templateHash } from './templ
 
 const template = (spec: object, metadata: object = {}) => ({ metadata, spec }) as never;
 
-test('templates are equal apart from the hash, the order of keys and absent fields', () => {
+test('templates are equal regardless of the hash, key order and absent fields', () => {
   const a = template({ containers: [{ name: 'c', image: 'i' }], volumes: [] }, { labels: { a: '1' } });
   const b = template(
     { containers: [{ image: 'i', name: 'c', resources: {} }] },
@@ -18,7 +18,7 @@ test('templates are equal apart from the hash, the order of keys and absent fiel
   assert.ok(!isSameTemplate(volume({ emptyDir: {} }), volume({})));
 });
 
-test('the hash depends on the template and the number of collisions', () => {
+test('the hash depends on the template and the collision count', () => {
   const hash = templateHash(testDeployment());
   assert.match(hash, /^[bcdfghjklmnpqrstvwxz2456789]{6,10}$/);
   assert.equal(hash, templateHash(testDeployment({ spec: { replicas: 3 } })));
@@ -31,7 +31,7 @@ test('a long name is shortened', () => {
   assert.equal(replicaSetName('x'.repeat(253), 'abc').length, 253);
 });
 
-test('of several sets with the template the oldest is the new one', () => {
+test('if several ReplicaSets match the template, the oldest is the new one', () => {
   const deployment = testDeployment();
   const sets = [1, 2].map((revision) => testSet(deployment, { image: 'v1', size: 1, revision }));
   const { newSet, oldSets } = newAndOld(deployment, sets.toReversed());

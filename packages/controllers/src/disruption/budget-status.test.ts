@@ -60,7 +60,7 @@ check(
   '3/1 of 3, 2 allowed',
 );
 
-test('evictions are kept until the pod is being deleted or the time is over', () => {
+test('evictions are recorded until the pod is being deleted or a timeout expires', () => {
   const pods = [...ready(3), { name: 'deleting', isDeleting: true }];
   const disruptedPods = { p0: time(60), p1: time(121), deleting: time(1), absent: time(1) };
   const { status, notDeleted, recheckMs } = decide({ spec: { minAvailable: 1 }, pods, disruptedPods });
@@ -70,7 +70,7 @@ test('evictions are kept until the pod is being deleted or the time is over', ()
   );
 });
 
-test('the condition says whether disruptions are allowed, and its time changes with its status only', () => {
+test('the condition says whether disruptions are allowed, and its time changes only with its status', () => {
   const spec = { minAvailable: 1 };
   const before = decide({ spec, pods: ready(2) }).status;
   const condition = { type: 'DisruptionAllowed', message: '', observedGeneration: 3, lastTransitionTime: time(0) };
@@ -90,7 +90,7 @@ test('the condition says whether disruptions are allowed, and its time changes w
   );
 });
 
-test('an eviction before the system time was set back is not waited for', () => {
+test('an eviction dated in the future after the clock is set back is not waited for', () => {
   const given = { spec: { minAvailable: 1 }, pods: ready(3), disruptedPods: { p0: time(-86_400) } };
   const { status, notDeleted, recheckMs } = decide(given);
   assert.deepEqual(

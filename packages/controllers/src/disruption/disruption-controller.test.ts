@@ -70,7 +70,7 @@ class Place extends TestPlace {
   }
 }
 
-test('the expected pods are those of the Deployment, also if a rollout has several ReplicaSets', async () => {
+test('the expected pods are those of the Deployment, even if a rollout has several ReplicaSets', async () => {
   await using place = new Place();
   place.sized(DEPLOYMENTS, 'web', 4);
   for (const name of ['old', 'new']) {
@@ -84,7 +84,7 @@ test('the expected pods are those of the Deployment, also if a rollout has sever
   assert.deepEqual([expectedPods, desiredHealthy, disruptionsAllowed], [4, 3, 1]);
 });
 
-test('a custom controller is asked for its scale', async () => {
+test('the scale of a custom controller is queried', async () => {
   await using place = new Place();
   const resources = [
     { name: 'crons', kind: 'Cron' },
@@ -97,7 +97,7 @@ test('a custom controller is asked for its scale', async () => {
   await place.until(() => place.status?.expectedPods === 6);
 });
 
-test('a budget that cannot be computed allows no disruption and says why', async () => {
+test('a budget that cannot be computed allows no disruptions and gives the reason', async () => {
   await using place = new Place();
   place.pod('lost-1', { kind: 'ReplicaSet', name: 'lost' });
   place.answer({ '/apis/apps/v1': { resources: [] } });
@@ -119,7 +119,7 @@ test('pods without a controller and budgets without pods are reported', async ()
   );
 });
 
-test('a pod that was not deleted after all is no target of a disruption any longer', async () => {
+test('a pod that was not deleted after all stops being a disruption target', async () => {
   await using place = new Place();
   const lastTransitionTime = new Date(Date.now() - 121_000).toISOString();
   const condition = {
@@ -145,7 +145,7 @@ test('a pod with several budgets is reported', async () => {
   await place.until(() => place.events('MultiplePodDisruptionBudgets').length === 1);
 });
 
-test('the reference of a pod asks for no other path than that of a scale', async () => {
+test('a pod’s owner reference leads to no requests other than for a scale', async () => {
   await using place = new Place();
   place.answer({
     '/apis/example.com/v1': {

@@ -34,7 +34,7 @@ function endpointOf(pod: Pod, spec: Partial<Service['spec']> = {}): Endpoint | u
   return decide(testService(spec), [pod]).create[0]?.endpoints[0];
 }
 
-test('a slice has the labels, owner, ports and endpoints of the Service', () => {
+test('a slice has the Service’s labels, owner, ports and endpoints', () => {
   const service = testService({}, { labels: { team: 'a', 'kubernetes.io/service-name': 'other' } });
   const { create } = decide(service, podsOf(1));
   assert.deepEqual(create, [
@@ -90,13 +90,13 @@ checkConditions('a pod that has ended', addressedPod({ phase: 'Failed' }), 'none
 checkConditions('a pod without an address', addressedPod({ ips: [] }), 'none');
 checkConditions('a pod without an address of the family', addressedPod({ ips: ['fd00::1'] }), 'none');
 
-test('a pod on an unknown node is skipped, unless unready addresses are published', () => {
+test('a pod on an unknown node is skipped unless not-ready addresses are published', () => {
   const pod = addressedPod({ node: 'lost' });
   assert.deepEqual([decide(testService(), [pod]).skipped, endpointOf(pod)], [[pod], undefined]);
   assert.equal(endpointOf(pod, { publishNotReadyAddresses: true })?.nodeName, 'lost');
 });
 
-test('the host name is set for pods with the subdomain of the Service', () => {
+test('the hostname is set for pods with the Service’s subdomain', () => {
   const pod = (subdomain: string) => addressedPod({ spec: { hostname: 'h1', subdomain } });
   assert.deepEqual([endpointOf(pod('web'))?.hostname, endpointOf(pod('db'))?.hostname], ['h1', undefined]);
 });
@@ -109,7 +109,7 @@ test('hints follow trafficDistribution', () => {
   assert.equal(hints('Other'), undefined);
 });
 
-test('named ports are those of the pod, so pods with other numbers are in other slices', () => {
+test('named ports are resolved per pod, so pods with different numbers are in separate slices', () => {
   const ports = [{ port: 80, targetPort: 'http', name: 'web', protocol: 'TCP', appProtocol: 'http' }];
   const pod = (name: string, containerPort: number) =>
     addressedPod({ name, spec: { containers: [{ name: 'c', image: 'i', ports: [{ name: 'http', containerPort }] }] } });
@@ -119,7 +119,7 @@ test('named ports are those of the pod, so pods with other numbers are in other 
   assert.deepEqual(found, [named(1), named(2), []]);
 });
 
-test('a Service of two families has slices of both', () => {
+test('a dual-stack Service has slices for both IP families', () => {
   const { create } = decide(testService({ ipFamilies: ['IPv6', 'IPv4'] }), [
     addressedPod({ ips: ['10.1.0.1', 'fd00::1'] }),
   ]);
@@ -130,7 +130,7 @@ test('a Service of two families has slices of both', () => {
   ]);
 });
 
-test('a family that the Service no longer has loses its slices', () => {
+test('slices are deleted for an IP family the Service no longer has', () => {
   const service = testService({ ipFamilies: ['IPv4', 'IPv6'] });
   const slices = applied(service, [addressedPod({ ips: ['10.1.0.1', 'fd00::1'] })]);
   assert.equal(
@@ -139,7 +139,7 @@ test('a family that the Service no longer has loses its slices', () => {
   );
 });
 
-test('a Service without endpoints has one empty slice, which its first endpoint fills', () => {
+test('a Service without endpoints has one empty slice, filled by its first endpoint', () => {
   const service = testService({ clusterIP: 'None' });
   const empty = applied(service, []);
   assert.deepEqual(
@@ -157,7 +157,7 @@ test('a Service without endpoints has one empty slice, which its first endpoint 
   assert.equal(short(decide(service, [], full)), 'create 0, update 1, delete 0');
 });
 
-test('slices have at most 100 endpoints, and endpoints stay where they are', () => {
+test('slices have at most 100 endpoints, and endpoints are not moved between slices', () => {
   const service = testService();
   const slices = applied(service, podsOf(250));
   assert.deepEqual(sizes(slices), [100, 100, 50]);
@@ -169,7 +169,7 @@ test('slices have at most 100 endpoints, and endpoints stay where they are', () 
   assert.equal(short(decide(service, podsOf(200), slices)), 'create 0, update 0, delete 1');
 });
 
-test('changed slices are filled before others', () => {
+test('already changed slices are filled before others', () => {
   const service = testService();
   const slices = applied(service, podsOf(200));
   const changed = decide(service, [...podsOf(190, 10), ...podsOf(15, 500)], slices);
@@ -177,7 +177,7 @@ test('changed slices are filled before others', () => {
   assert.deepEqual(changed.create[0]?.endpoints.length, 5);
 });
 
-test('changed labels of the Service are written, a slice of a former Service with the name is replaced', () => {
+test('changed Service labels are written, and a slice of a former Service of that name is replaced', () => {
   const slices = applied(testService(), podsOf(1));
   const labeled = testService({}, { labels: { team: 'a' } });
   assert.equal(decide(labeled, podsOf(1), slices).update[0]?.metadata.labels?.team, 'a');
@@ -185,7 +185,7 @@ test('changed labels of the Service are written, a slice of a former Service wit
   assert.equal(short(decide(successor, podsOf(1), slices)), 'create 1, update 0, delete 1');
 });
 
-test('a changed resource version of a pod in a reference is no change', () => {
+test('a new resource version in a pod’s reference is not a change', () => {
   const service = testService();
   const [slice] = applied(service, podsOf(1));
   const [endpoint] = slice!.endpoints!;
@@ -196,7 +196,7 @@ test('a changed resource version of a pod in a reference is no change', () => {
   );
 });
 
-test('many ports and pods are decided in a time that does not grow with their product', () => {
+test('many ports and pods are processed without time proportional to their product', () => {
   const ports = Array.from({ length: 20_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
   const service = testService({ ports });
   const pods = podsOf(100);

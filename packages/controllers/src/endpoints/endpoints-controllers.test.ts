@@ -64,7 +64,7 @@ test('slices and Endpoints follow pods and Services', async () => {
   await place.until(() => place.endpoints === undefined);
 });
 
-test('a failed update is an event and tried again', async () => {
+test('a failed update causes an event and is retried', async () => {
   await using place = new Place();
   place.client.script({ verb: 'create', plural: 'endpointslices' }, refusal(500, 'InternalError', 'no'));
   place.client.put(SERVICES, testService());
@@ -72,7 +72,7 @@ test('a failed update is an event and tried again', async () => {
   await place.until(() => place.events('FailedToUpdateEndpointSlices').length === 1);
 });
 
-test('Endpoints of a Service without a selector are mirrored until it has one', async () => {
+test('Endpoints of a Service without a selector are mirrored until it gets one', async () => {
   await using place = new Place();
   const subsets = [
     { addresses: [{ ip: '10.2.0.1' }, { ip: 'not-an-address' }], ports: [{ port: 1, protocol: 'TCP' }] },
@@ -125,7 +125,7 @@ test('Endpoints of a Service without a selector are mirrored until it has one', 
   });
 });
 
-test('Endpoints of leader elections and those that must not be mirrored have no slices', async () => {
+test('leader election Endpoints and those excluded from mirroring have no slices', async () => {
   await using place = new Place();
   const object = (name: string, metadata: object) =>
     place.client.put(ENDPOINTS, {
@@ -142,7 +142,7 @@ test('Endpoints of leader elections and those that must not be mirrored have no 
   assert.deepEqual(names, ['mirrored']);
 });
 
-test('a Service that loses its selector keeps the mirrored slices only', async () => {
+test('a Service that loses its selector keeps only the mirrored slices', async () => {
   await using place = new Place();
   const manager = 'endpointslice.kubernetes.io/managed-by';
   const managers = async () => (await place.slices()).map(({ metadata }) => metadata.labels?.[manager]);
@@ -159,7 +159,7 @@ test('a Service that loses its selector keeps the mirrored slices only', async (
   await place.until(async () => (await place.addresses()) === '10.2.0.1 true');
 });
 
-test('slices that clients write for a Service without a selector are kept, also with the label of the controller', async () => {
+test('client-written slices for a Service without a selector are preserved, even with the controller’s label', async () => {
   await using place = new Place();
   const labels = {
     'kubernetes.io/service-name': 'web',

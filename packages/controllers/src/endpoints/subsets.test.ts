@@ -63,7 +63,7 @@ const sizes = (subsets: EndpointSubset[]) => {
   return [isTruncated, ...cut.map((each) => `${each.addresses?.length ?? 0}+${each.notReadyAddresses?.length ?? 0}`)];
 };
 
-test('of more than 1,000 addresses ready ones are kept, in proportion', () => {
+test('above 1,000 addresses, ready ones are kept in proportion', () => {
   assert.deepEqual(sizes([{ addresses: many(500), notReadyAddresses: many(500) }]), [false, '500+500']);
   assert.deepEqual(sizes([{ addresses: many(500), notReadyAddresses: many(900) }]), [true, '500+500']);
   assert.deepEqual(sizes([{ addresses: many(900), notReadyAddresses: many(5) }, { addresses: many(300) }]), [
@@ -73,7 +73,7 @@ test('of more than 1,000 addresses ready ones are kept, in proportion', () => {
   ]);
 });
 
-test('many ports and pods are decided in a time that does not grow with their product', () => {
+test('many ports and pods are processed without time proportional to their product', () => {
   const ports = Array.from({ length: 10_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
   const pods = Array.from({ length: 100 }, (_, index) => addressedPod({ name: `p${index}`, ips: [`10.1.0.${index}`] }));
   const start = performance.now();

@@ -5,7 +5,7 @@ import { everyCall } from './calls.ts';
 
 const ITEMS = Array.from({ length: 500 }, (_, index) => index);
 
-test('other events run between calls that end at once', async () => {
+test('other events run between calls that finish immediately', async () => {
   let made = 0;
   const done = everyCall(ITEMS, async () => void made++);
   await setImmediate();
@@ -14,7 +14,7 @@ test('other events run between calls that end at once', async () => {
   assert.equal(made, ITEMS.length);
 });
 
-test('all calls are made if one fails early, and its error is the first one', async () => {
+test('all calls are made even if one fails early, and the first error is thrown', async () => {
   let made = 0;
   const call = async (item: number) => {
     made++;

@@ -43,7 +43,7 @@ function open() {
   return { cache, changes, report, progress, versionOf };
 }
 
-test('an own write is seen at once, and reported once', () => {
+test('an own write is visible immediately and reported once', () => {
   const { cache, changes, report, versionOf } = open();
   cache.written(object('a', 5));
   assert.equal(versionOf('a'), '5');
@@ -51,7 +51,7 @@ test('an own write is seen at once, and reported once', () => {
   assert.deepEqual(changes, ['ADDED a@5']);
 });
 
-test('older states of the informer do not replace an own write', () => {
+test('stale informer states do not replace an own write', () => {
   const { cache, changes, report, versionOf } = open();
   report('ADDED', object('a', 3));
   cache.written(object('a', 7));
@@ -61,7 +61,7 @@ test('older states of the informer do not replace an own write', () => {
   assert.deepEqual(changes, ['ADDED a@3', 'MODIFIED a@7', 'MODIFIED a@9']);
 });
 
-test('an own write that another client removed before the answer arrived does not come back', () => {
+test('an own write deleted by another client before the response arrived does not reappear', () => {
   const { cache, report, versionOf } = open();
   report('ADDED', object('a', 5));
   report('DELETED', object('a', 6));
@@ -69,7 +69,7 @@ test('an own write that another client removed before the answer arrived does no
   assert.equal(versionOf('a'), undefined);
 });
 
-test('an own write is removed if the informer has reached its version without it', () => {
+test('an own write is dropped if the informer has passed its version without it', () => {
   const { cache, changes, progress, versionOf } = open();
   cache.written(object('a', 5));
   progress(4);
@@ -79,7 +79,7 @@ test('an own write is removed if the informer has reached its version without it
   assert.deepEqual(changes, ['ADDED a@5', 'DELETED a@5']);
 });
 
-test('an object that this process deleted has a time of deletion until the informer reports one', () => {
+test('an object deleted by this process has a deletion timestamp until the informer reports one', () => {
   const { cache, report } = open();
   const deletion = () => cache.get({ namespace: 'shop', name: 'a' })?.metadata.deletionTimestamp;
   report('ADDED', object('a', 3));
@@ -91,14 +91,14 @@ test('an object that this process deleted has a time of deletion until the infor
   assert.equal(deletion(), '2026-01-01T00:00:00Z');
 });
 
-test('a new object with the name of a removed one is reported as removed and added', () => {
+test('a new object with a removed one’s name is reported as removed and added', () => {
   const { changes, report } = open();
   report('ADDED', object('a', 3));
   report('MODIFIED', object('a', 5, { uid: 'other' }));
   assert.deepEqual(changes, ['ADDED a@3', 'DELETED a@3', 'ADDED a@5']);
 });
 
-test('objects are found by their controller and namespace', () => {
+test('objects are found by controller and namespace', () => {
   const { cache, report } = open();
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u1', controller: true };
   report('ADDED', object('a', 3, { ownerReferences: [owner] }));
@@ -117,7 +117,7 @@ test('objects are found by their controller and namespace', () => {
   assert.equal(cache.list().length, 1);
 });
 
-test('objects of another namespace with the UID of an owner are not its own', () => {
+test('objects in another namespace do not belong to an owner with the same UID', () => {
   const { cache, report } = open();
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u1', controller: true };
   report('ADDED', object('a', 3, { namespace: 'other', ownerReferences: [owner] }));

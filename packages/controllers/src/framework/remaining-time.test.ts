@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { remainingMs } from './remaining-time.ts';
 
-test('a delay ends at its time, and at once if the system time was set back', () => {
+test('a delay ends on time, or at once if the clock is set back', () => {
   const check = (sinceMs: number, expected: number) => assert.equal(remainingMs(sinceMs, 5000, 1_000_000), expected);
   check(1_000_000, 5000);
   check(997_000, 2000);

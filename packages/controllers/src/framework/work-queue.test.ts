@@ -31,7 +31,7 @@ function open(options: Partial<WorkQueueOptions> = {}) {
   return { queue, started, pending, warnings, untilStarted, abort };
 }
 
-test('a key that is added twice is handled once', async () => {
+test('a key added twice is handled once', async () => {
   const { queue, started, untilStarted } = open();
   queue.add('a');
   queue.add('b');
@@ -40,7 +40,7 @@ test('a key that is added twice is handled once', async () => {
   assert.deepEqual(started, ['a', 'b']);
 });
 
-test('a key that is added while it is handled is handled again afterwards, not at the same time', async () => {
+test('a key added while being handled is handled again afterwards, not concurrently', async () => {
   const { queue, started, pending, untilStarted } = open();
   queue.add('a');
   await untilStarted(1);
@@ -53,7 +53,7 @@ test('a key that is added while it is handled is handled again afterwards, not a
   assert.deepEqual(started, ['a', 'b', 'a']);
 });
 
-test('as many keys as there are workers are handled at the same time', async () => {
+test('as many keys are handled concurrently as there are workers', async () => {
   const { queue, started, pending, untilStarted } = open({ workers: 2 });
   for (const key of ['a', 'b', 'c']) queue.add(key);
   await untilStarted(2);
@@ -62,7 +62,7 @@ test('as many keys as there are workers are handled at the same time', async () 
   await untilStarted(3);
 });
 
-test('a failed key is handled again; a conflict is not logged', async () => {
+test('a failed key is retried, and conflicts are not logged', async () => {
   const { queue, pending, warnings, untilStarted } = open();
   queue.add('a');
   await untilStarted(1);
@@ -74,7 +74,7 @@ test('a failed key is handled again; a conflict is not logged', async () => {
   assert.deepEqual(warnings, [{ key: 'a', error: 'no' }]);
 });
 
-test('the first delay after a failure can be longer, but not that after a conflict', async () => {
+test('the first delay can be longer after a failure, but not after a conflict', async () => {
   const { queue, pending, started, untilStarted, abort } = open({ firstRetryMs: 3_600_000, maxRetryMs: 3_600_000 });
   queue.add('a');
   queue.add('b');
@@ -86,7 +86,7 @@ test('the first delay after a failure can be longer, but not that after a confli
   abort.abort();
 });
 
-test('of several delays of a key the first one that ends applies', async () => {
+test('if a key has several delays, the first to end applies', async () => {
   const { queue, started, untilStarted } = open();
   queue.addAfter('a', 3_600_000);
   queue.addAfter('a', 5);
@@ -95,7 +95,7 @@ test('of several delays of a key the first one that ends applies', async () => {
   assert.deepEqual(started, ['a']);
 });
 
-test('after the signal aborts the queue ends with its last sync', async () => {
+test('after its signal aborts, the queue ends with its last sync', async () => {
   const { queue, pending, started, untilStarted, abort } = open();
   queue.add('a');
   await untilStarted(1);
@@ -113,7 +113,7 @@ test('after the signal aborts the queue ends with its last sync', async () => {
   assert.deepEqual(started, ['a']);
 });
 
-test('timers run while a key is added again by each of its syncs', async () => {
+test('timers still run if each sync of a key adds it again', async () => {
   let syncs = 0;
   const { queue, abort } = open({
     sync: async (key) => {
@@ -126,7 +126,7 @@ test('timers run while a key is added again by each of its syncs', async () => {
   assert.ok(syncs < 100_000);
 });
 
-test('a long delay ends when the system time is set, because it was computed from the time before', async (t) => {
+test('a long delay ends if the clock is set, because it was computed from the old time', async (t) => {
   let offsetMs = 0;
   const { queue, untilStarted, started, abort } = open({ clockOffsetMs: () => offsetMs });
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -23,7 +23,7 @@ const nothing = { create: [], delete: [], againInMs: undefined };
 const creates = (...create: string[]) => ({ ...nothing, create });
 const deletes = (...names: string[]) => ({ ...nothing, delete: names });
 
-test('as many pods are created as are missing and as completions are left', () => {
+test('missing pods are created, up to the remaining completions', () => {
   check({ completions: 5, parallelism: 2 }, {}, creates('-', '-'));
   check({ completions: 5, parallelism: 2 }, { a: {} }, creates('-'));
   check({ completions: 5, parallelism: 3 }, { a: {} }, creates('-'), { succeeded: 3 });
@@ -32,21 +32,21 @@ test('as many pods are created as are missing and as completions are left', () =
   check({ completions: undefined, parallelism: 2 }, { a: {} }, nothing, { succeeded: 1 });
 });
 
-test('surplus pods are deleted, those that have done least first', () => {
+test('surplus pods are deleted, starting with those that have done the least', () => {
   const pods = { ready: { isReady: true }, running: {}, pending: { phase: 'Pending' as const } };
   check({ completions: 5, parallelism: 1 }, pods, deletes('pending', 'running'));
   check({ completions: 5, parallelism: 3, suspend: true }, pods, deletes('pending', 'running', 'ready'));
   check({ completions: 5, parallelism: 3, suspend: true }, {}, nothing);
 });
 
-test('a pod that is being deleted is replaced at once, or only when it has ended', () => {
+test('a pod being deleted is replaced at once, or only after it has ended', () => {
   const pods = { a: { isDeleting: true, isCounted: true } };
   check({ completions: 2, parallelism: 1 }, pods, creates('-'));
   check({ completions: 2, parallelism: 1, podReplacementPolicy: 'Failed' }, pods, nothing);
   check({ completions: 2, parallelism: 1, podFailurePolicy: { rules: [] } }, pods, nothing);
 });
 
-test('new pods wait after failures', () => {
+test('new pods are delayed after failures', () => {
   const pods = { a: { phase: 'Failed' as const, endedAt: 55 } };
   check({ completions: 2 }, pods, { ...nothing, againInMs: 5000 });
   check({ completions: 2 }, { a: { phase: 'Failed', endedAt: 40 } }, creates('-'));
@@ -54,17 +54,17 @@ test('new pods wait after failures', () => {
 
 const INDEXED = { completionMode: 'Indexed', completions: 5, parallelism: 3 };
 
-test('an Indexed Job creates the first indexes that are left', () => {
+test('an Indexed Job creates the lowest remaining indexes', () => {
   check(INDEXED, {}, creates('0', '1', '2'));
   check(INDEXED, { a: { index: 1 } }, creates('0', '3'), { completedIndexes: '2' });
   check(INDEXED, { a: { index: 0, phase: 'Succeeded' } }, creates('1', '2', '3'));
 });
 
-test('pods without a valid index and all but one of an index are deleted', () => {
+test('pods without a valid index and duplicates of an index are deleted', () => {
   check(INDEXED, { a: {}, b: { index: 7 }, c: { index: 1 }, d: { index: 1, isReady: true } }, deletes('a', 'b', 'c'));
 });
 
-test('with a limit per index each index waits for itself, and takes over its number of failures', () => {
+test('with a limit per index, each index has its own back-off and carries over its failure count', () => {
   const spec = { ...INDEXED, backoffLimitPerIndex: 2 };
   const failed = (index: number, endedAt: number, failures = '0'): PodOptions => ({
     phase: 'Failed',
@@ -79,7 +79,7 @@ test('with a limit per index each index waits for itself, and takes over its num
   assert.equal(second!.metadata.annotations!['batch.kubernetes.io/job-index-failure-count'], '0');
 });
 
-test('the pod of an index has its name, host name, label and variable', () => {
+test('the pod of an index has its name, hostname, label and environment variable', () => {
   const { metadata, spec } = decide(INDEXED, {}).create[1]!;
   assert.equal(metadata.generateName, 'report-1-');
   assert.equal(spec.hostname, 'report-1');
@@ -89,7 +89,7 @@ test('the pod of an index has its name, host name, label and variable', () => {
   assert.deepEqual(spec.containers[0]!.env, [{ name: 'JOB_COMPLETION_INDEX', valueFrom: { fieldRef } }]);
 });
 
-test('no pods are created while a thousand of the Job wait for their start', () => {
+test('no pods are created while a thousand of the Job’s pods wait to start', () => {
   const spec = { completions: 2 ** 31 - 1, parallelism: 2 ** 31 - 1, completionMode: 'Indexed' as const };
   const count = (waiting: number) => {
     const pods = Array.from({ length: waiting }, (_, index) => [`p${index}`, { phase: 'Pending' as const, index }]);

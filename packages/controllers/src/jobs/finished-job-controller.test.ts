@@ -10,7 +10,7 @@ const FINISHED = {
   conditions: [{ type: 'Complete', status: 'True' as const, lastTransitionTime: '2026-01-01T00:00:00Z' }],
 };
 
-test('the time of a Job runs from its end', () => {
+test('the TTL of a Job starts when it finishes', () => {
   const end = Date.parse('2026-01-01T00:00:00Z');
   assert.equal(untilExpiredMs(newJob({ ttlSecondsAfterFinished: 10 }), end), undefined);
   assert.equal(untilExpiredMs(newJob({}, FINISHED), end), undefined);
@@ -18,7 +18,7 @@ test('the time of a Job runs from its end', () => {
   assert.deepEqual([untilExpiredMs(job, end + 3000), untilExpiredMs(job, end + 30_000)], [7000, 0]);
 });
 
-test('a finished Job is deleted, unless its time was prolonged meanwhile', async () => {
+test('a finished Job is deleted unless its TTL was extended in between', async () => {
   const server = new SimServer();
   server.put(JOBS, newJob({ ttlSecondsAfterFinished: 10 }, FINISHED));
   const { client, objects } = server.connect();

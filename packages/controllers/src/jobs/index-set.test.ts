@@ -5,19 +5,19 @@ import { IndexSet } from './index-set.ts';
 const check = (text: string, expected: string, completions = 100) =>
   assert.equal(IndexSet.parse(text, completions).toString(), expected);
 
-test('the text form has intervals of three and more indexes', () => {
+test('the string form uses intervals for three or more indexes', () => {
   for (const text of ['', '0', '0,1', '0-2', '1,3-5,7,9,10']) check(text, text);
   check('0-1', '0,1');
   check('3,4,5', '3-5');
 });
 
-test('indexes above the completions and broken intervals are left out', () => {
+test('indexes beyond the completions and malformed intervals are ignored', () => {
   check('0-9,12,14-20', '0-9,12', 13);
   check('0-9', '0-2', 3);
   check('x,2,4-y,-3,5-', '2');
 });
 
-test('sets are joined, compared and searched by interval', () => {
+test('sets are merged, compared and searched by interval', () => {
   const set = IndexSet.parse('1-3,7', 100);
   assert.equal(set.union(IndexSet.of([9, 0, 4])).toString(), '0-4,7,9');
   assert.equal(set.union(IndexSet.empty).toString(), '1-3,7');
@@ -30,7 +30,7 @@ test('sets are joined, compared and searched by interval', () => {
   assert.equal(set.overlap(IndexSet.empty), 0);
 });
 
-test('the first missing indexes end before the completions', () => {
+test('the first missing indexes stay below the completions', () => {
   const set = IndexSet.parse('1-3,7', 100);
   assert.deepEqual(set.firstMissing(3, 100), [0, 4, 5]);
   assert.deepEqual(set.firstMissing(10, 9), [0, 4, 5, 6, 8]);

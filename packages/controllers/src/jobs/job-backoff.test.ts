@@ -18,7 +18,7 @@ function check(
   assert.deepEqual(backoffAfter(known, pods), expected);
 }
 
-test('failures add up until a pod succeeds', () => {
+test('failures accumulate until a pod succeeds', () => {
   const known = { failures: 2, lastFailureMs: second(3) };
   check(undefined, { failed: [7, 5] }, { failures: 2, lastFailureMs: second(7) });
   check(known, {}, known);
@@ -35,6 +35,6 @@ test('the delay doubles from ten seconds to ten minutes', () => {
   assert.equal(remainingBackoffMs({ failures: 1, lastFailureMs: START }, second(40)), 0);
 });
 
-test('a failure before the system time was set back delays nothing', () => {
+test('a failure dated in the future after the clock is set back causes no delay', () => {
   assert.equal(remainingBackoffMs({ failures: 1, lastFailureMs: second(86_400) }, START), 0);
 });

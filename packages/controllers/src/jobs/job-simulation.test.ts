@@ -165,7 +165,7 @@ async function run(seed: number): Promise<void> {
   assert.equal(succeeded + failed + doubles, all.length, 'each pod is counted once');
 }
 
-test('each pod is counted once, whatever fails and whenever the process ends', async () => {
+test('each pod is counted once, despite failures and process exits', async () => {
   const first = Number(process.env.SIM_SEED ?? 1);
   const count = process.env.SIM_SEED === undefined ? HISTORIES : 1;
   for (let seed = first; seed < first + count; seed++)

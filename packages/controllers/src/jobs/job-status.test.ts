@@ -38,7 +38,7 @@ test('ended pods are listed before they are released, and counted afterwards', (
   assert.deepEqual(countReleased(half, new Set()), counted);
 });
 
-test('a pod that is listed already is released, not listed again', () => {
+test('an already listed pod is released, not listed again', () => {
   const known = { uncountedTerminatedPods: { succeeded: ['uid-a', 'uid-x'] } };
   const { status, release } = track({ completions: 3 }, { a: SUCCEEDED, c: {} }, known);
   assert.deepEqual(status, { ...BASE, active: 1, succeeded: 1, uncountedTerminatedPods: { succeeded: ['uid-a'] } });
@@ -51,7 +51,7 @@ test('the status lists at most 500 pods at a time', () => {
   assert.deepEqual([status.uncountedTerminatedPods!.succeeded!.length, release.length, hasMore], [500, 500, true]);
 });
 
-test('an Indexed Job lists indexes, not pods that succeeded', () => {
+test('an Indexed Job lists indexes instead of succeeded pods', () => {
   const spec = { completionMode: 'Indexed', completions: 4, parallelism: 4 };
   const pods = {
     a: { ...SUCCEEDED, index: 2 },
@@ -65,7 +65,7 @@ test('an Indexed Job lists indexes, not pods that succeeded', () => {
   assert.equal(release.length, 3);
 });
 
-test('with a limit per index the last failed pod is kept until it is replaced', () => {
+test('with a limit per index, the last failed pod is kept until it is replaced', () => {
   const spec = { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 };
   const failed = { ...FAILED, index: 0 };
   const kept = track(spec, { a: failed, b: { index: 1 } });
@@ -83,7 +83,7 @@ test('ignored failures are released without being counted', () => {
   assert.deepEqual([status.uncountedTerminatedPods, release.length], [{}, 1]);
 });
 
-test('a Job that fails counts all its pods as failed; one that succeeds only releases them', () => {
+test('a Job that fails counts all its pods as failed, and one that succeeds only releases them', () => {
   const pods = { a: FAILED, b: { isDeleting: true } };
   const failing = track({ backoffLimit: 0, podReplacementPolicy: 'Failed' }, pods);
   assert.deepEqual(failing.status.uncountedTerminatedPods, { failed: ['uid-a', 'uid-b'] });
@@ -96,7 +96,7 @@ test('a Job that fails counts all its pods as failed; one that succeeds only rel
   assert.deepEqual([succeeding.status.uncountedTerminatedPods, succeeding.release.length], [{}, 1]);
 });
 
-test('the last condition waits until all pods are counted and none is terminating', () => {
+test('the final condition waits until all pods are counted and none is terminating', () => {
   const verdict: Verdict = { succeeds: true, reason: 'R', message: 'M' };
   assert.equal(finishedStatus({ terminating: 1 }, verdict, NOW), undefined);
   assert.equal(finishedStatus({ uncountedTerminatedPods: { failed: ['x'] } }, verdict, NOW), undefined);
@@ -107,7 +107,7 @@ test('the last condition waits until all pods are counted and none is terminatin
   assert.deepEqual(failed, { conditions: [{ type: 'Failed', ...condition }] });
 });
 
-test('suspension is a condition; a resumed Job starts again', () => {
+test('suspension is a condition, and a resumed Job starts again', () => {
   const { status, event } = track({ suspend: true, completions: 2 }, {});
   const condition = { type: 'Suspended', lastProbeTime: TIME, lastTransitionTime: TIME };
   const suspended = { ...condition, status: 'True' as const, reason: 'JobSuspended', message: 'Job suspended' };

@@ -19,7 +19,7 @@ function check(spec: Partial<JobSpec>, pods: PodOptions[], expected: [string, st
 const FAILED: PodOptions = { phase: 'Failed' };
 const LIMIT: [string, string] = ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'];
 
-test('a Job fails with more failures than its limit', () => {
+test('a Job fails if it exceeds its back-off limit', () => {
   check({ backoffLimit: 1 }, [FAILED], undefined);
   check({ backoffLimit: 1 }, [FAILED, FAILED], LIMIT);
   check({ backoffLimit: 1 }, [FAILED], LIMIT, { failed: 1 });
@@ -29,7 +29,7 @@ test('a Job fails with more failures than its limit', () => {
   check({ backoffLimit: 0, podReplacementPolicy: 'Failed' }, [{ isDeleting: true }], undefined);
 });
 
-test('restarts of containers count with the restart policy OnFailure', () => {
+test('container restarts count with the restart policy OnFailure', () => {
   const template = { spec: { restartPolicy: 'OnFailure' as const, containers: [] } };
   check({ template, backoffLimit: 3 }, [{ restarts: 2 }], undefined);
   check({ template, backoffLimit: 3 }, [{ restarts: 2 }, { restarts: 1 }], LIMIT);
@@ -37,7 +37,7 @@ test('restarts of containers count with the restart policy OnFailure', () => {
   check({ backoffLimit: 1 }, [{ restarts: 5 }], undefined);
 });
 
-test('a Job fails at its deadline, which does not run while it is suspended', () => {
+test('a Job fails at its active deadline, which is paused during suspension', () => {
   const startTime = '2026-01-01T00:00:30Z';
   const deadline: [string, string] = ['DeadlineExceeded', 'Job was active longer than specified deadline'];
   check({ activeDeadlineSeconds: 30 }, [{}], deadline, { startTime });
@@ -46,7 +46,7 @@ test('a Job fails at its deadline, which does not run while it is suspended', ()
   check({ activeDeadlineSeconds: 30, suspend: true }, [{}], undefined, { startTime });
 });
 
-test('a pod failure policy can end the Job', () => {
+test('a pod failure policy can fail the Job', () => {
   const rules = [{ action: 'FailJob' as const, onExitCodes: { operator: 'In' as const, values: [42] } }];
   const message = 'Container main for pod shop/p1 failed with exit code 42 matching FailJob rule at index 0';
   check({ podFailurePolicy: { rules } }, [FAILED, { ...FAILED, exitCode: 42 }], ['PodFailurePolicy', message]);
@@ -54,7 +54,7 @@ test('a pod failure policy can end the Job', () => {
 
 const INDEXED = { completionMode: 'Indexed', completions: 3, parallelism: 3, backoffLimit: 100 };
 
-test('an Indexed Job fails with failed indexes once all have ended, or with too many at once', () => {
+test('an Indexed Job with failed indexes fails once all have ended, or at once if there are too many', () => {
   const perIndex = { ...INDEXED, backoffLimitPerIndex: 0 };
   const failed = (index: number) => ({ ...FAILED, index });
   check(perIndex, [failed(0)], undefined);
@@ -65,7 +65,7 @@ test('an Indexed Job fails with failed indexes once all have ended, or with too 
   check({ ...perIndex, maxFailedIndexes: 2 }, [failed(0), failed(2)], undefined);
 });
 
-test('a success policy ends the Job with its first rule that is met', () => {
+test('a success policy ends the Job at the first rule met', () => {
   const successPolicy = { rules: [{ succeededIndexes: '0-1', succeededCount: 2 }, { succeededCount: 1 }] };
   const succeeded = (index: number): PodOptions => ({ index, phase: 'Succeeded' });
   check({ ...INDEXED, successPolicy }, [], undefined);
@@ -73,13 +73,13 @@ test('a success policy ends the Job with its first rule that is met', () => {
   check({ ...INDEXED, successPolicy }, [succeeded(1), succeeded(0)], ['SuccessPolicy', 'Matched rules at index 0']);
 });
 
-test('an earlier decision stands', () => {
+test('an earlier verdict is final', () => {
   const condition = (type: string) => ({ type, status: 'True' as const, reason: 'R', message: 'M' });
   check({}, [], ['R', 'M'], { conditions: [condition('FailureTarget')] });
   check({ backoffLimit: 0 }, [FAILED], ['R', 'M'], { conditions: [condition('SuccessCriteriaMet')] });
 });
 
-test('a Job is complete with all completions, or without a number with the first success', () => {
+test('a Job is complete with all completions, or at the first success if no number is set', () => {
   const isComplete = (spec: Partial<JobSpec>, pods: PodOptions[], active = 0) =>
     completionVerdict(factsOf(spec, pods), active) !== undefined;
   const succeeded: PodOptions = { phase: 'Succeeded' };

@@ -13,7 +13,7 @@ function check(rules: PodFailureRule[], pod: PodOptions, expected: PodFailureMat
   assert.deepEqual(matchPodFailurePolicy({ rules }, jobPod('p', { phase: 'Failed', ...pod })), expected);
 }
 
-test('the first rule that matches the exit code decides', () => {
+test('the first rule matching the exit code applies', () => {
   const rules = [exits('Ignore', [3]), exits('FailIndex', [4]), exits('Count', [5]), exits('FailJob', [3, 6])];
   check(rules, { exitCode: 3 }, { action: 'Ignore', counts: false });
   check(rules, { exitCode: 4 }, { action: 'FailIndex', counts: true });
@@ -23,13 +23,13 @@ test('the first rule that matches the exit code decides', () => {
   check(rules, { exitCode: 6 }, { action: 'FailJob', counts: true, jobFailure });
 });
 
-test('a rule can name a container or exclude exit codes; the code 0 never matches', () => {
+test('a rule can name a container or exclude exit codes, and never matches code 0', () => {
   check([exits('Ignore', [3], { containerName: 'other' })], { exitCode: 3 }, { counts: true });
   check([exits('Ignore', [3], { operator: 'NotIn' })], { exitCode: 4 }, { action: 'Ignore', counts: false });
   check([exits('Ignore', [3], { operator: 'NotIn' })], { exitCode: 0 }, { counts: true });
 });
 
-test('a rule can match a condition of the pod', () => {
+test('a rule can match a pod condition', () => {
   const rule: PodFailureRule = { action: 'FailJob', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] };
   check([rule], {}, { counts: true });
   const pod = jobPod('p', { phase: 'Failed' });
@@ -38,6 +38,6 @@ test('a rule can match a condition of the pod', () => {
   assert.equal(jobFailure, 'Pod shop/p has condition DisruptionTarget matching FailJob rule at index 0');
 });
 
-test('every failure counts without a policy', () => {
+test('without a policy, every failure counts', () => {
   assert.deepEqual(matchPodFailurePolicy(undefined, jobPod('p')), { counts: true });
 });

@@ -60,7 +60,7 @@ class Place extends TestPlace {
   hasAddress = (name: string) => () => this.addresses(name)?.join() === '192.0.2.1';
 }
 
-test('a Service of type LoadBalancer has the address of the node, and follows it', async () => {
+test('a LoadBalancer Service has the node’s address, and follows its changes', async () => {
   await using place = new Place();
   place.service('web');
   await place.until(place.hasAddress('web'));
@@ -69,7 +69,7 @@ test('a Service of type LoadBalancer has the address of the node, and follows it
   await place.until(() => place.events('EnsuredLoadBalancer').length > 0);
 });
 
-test('other types and classes have none', async () => {
+test('other types and classes have no address', async () => {
   await using place = new Place();
   place.service('inner', { type: 'ClusterIP' });
   place.service('cloud', { loadBalancerClass: 'example.com/lb' });
@@ -78,7 +78,7 @@ test('other types and classes have none', async () => {
   assert.deepEqual([place.addresses('inner'), place.addresses('cloud')], [undefined, undefined]);
 });
 
-test('a port belongs to the oldest Service, and to the next one when that is removed', async () => {
+test('a port belongs to the oldest Service, and to the next one once that is removed', async () => {
   await using place = new Place();
   place.service('web');
   await place.until(place.hasAddress('web'));
@@ -95,7 +95,7 @@ test('a port belongs to the oldest Service, and to the next one when that is rem
   await place.until(place.hasAddress('older'));
 });
 
-test('ports of programs and pods of the node are not taken from them', async () => {
+test('ports used by the node’s programs and pods are not taken from them', async () => {
   await using place = new Place();
   const pod = testPod({ name: 'edge', node: 'n1' });
   pod.spec.containers[0]!.ports = [{ containerPort: 80, hostPort: 8080, protocol: 'TCP' }];
@@ -111,7 +111,7 @@ test('ports of programs and pods of the node are not taken from them', async () 
   assert.deepEqual([place.addresses('ssh'), place.addresses('edge')], [undefined, undefined]);
 });
 
-test('a Service that is being deleted loses its address, so that it cannot take another port of the node', async () => {
+test('a Service being deleted loses its address, so it cannot take another node port', async () => {
   await using place = new Place();
   place.service('web', { port: 34567 });
   await place.until(place.hasAddress('web'));
@@ -119,7 +119,7 @@ test('a Service that is being deleted loses its address, so that it cannot take 
   await place.until(() => place.addresses('web') === undefined);
 });
 
-test('a Service whose port is changed does not take the port of a newer Service', async () => {
+test('a Service with a changed port does not take the port of a newer Service', async () => {
   await using place = new Place();
   place.service('old', { port: 81, at: '2025-01-01T00:00:00Z' });
   place.service('web');

@@ -104,7 +104,7 @@ class Cluster {
 
 const textOf = ({ key, effect }: Taint) => `${key.replace('node.kubernetes.io/', '')}:${effect}`;
 
-test('a node that does not report becomes unknown, its pods not ready, and evicted when their time is over', async () => {
+test('a node that stops reporting becomes unknown, and its pods become not ready and are evicted after their toleration', async () => {
   const cluster = new Cluster('n1', 'n2');
   cluster.pod('a', 'n2');
   cluster.pod('patient', 'n2', [{ operator: 'Exists' }]);
@@ -129,7 +129,7 @@ test('a node that does not report becomes unknown, its pods not ready, and evict
   assert.deepEqual(cluster.taints('n1'), []);
 });
 
-test('a node that reports again loses its taints, and its pods stay', async () => {
+test('a node that reports again loses its taints and keeps its pods', async () => {
   const cluster = new Cluster('n1', 'n2');
   cluster.pod('a', 'n2');
   cluster.reporting.delete('n2');
@@ -143,7 +143,7 @@ test('a node that reports again loses its taints, and its pods stay', async () =
   assert.ok(cluster.events.includes('TaintManagerEviction: Cancelling deletion of Pod shop/a'));
 });
 
-test('a lone node that does not report keeps its pods', async () => {
+test('a lone node that stops reporting keeps its pods', async () => {
   const cluster = new Cluster('n1');
   cluster.pod('a', 'n1', []);
   cluster.reporting.delete('n1');
@@ -174,7 +174,7 @@ for (const [what, sleep] of [
     assert.ok(!cluster.events.some((event) => event.startsWith('NodeNotReady')));
   });
 
-test('the time of a toleration does not pass while the process sleeps', async () => {
+test('toleration time does not elapse while the process sleeps', async () => {
   const cluster = new Cluster('n1', 'n2');
   cluster.pod('a', 'n2');
   cluster.reporting.delete('n2');
@@ -201,14 +201,14 @@ test('a node whose kubelet has never reported becomes unknown after a minute', a
   );
 });
 
-test('a node that says that it is not ready gets the taint of that', async () => {
+test('a node reporting not ready gets the corresponding taint', async () => {
   const cluster = new Cluster('n1', 'n2');
   cluster.node('n2', 'False');
   await cluster.run(20);
   assert.deepEqual(cluster.taints('n2'), ['not-ready:NoExecute']);
 });
 
-test('conditions and cordons of a node are taints of effect NoSchedule', async () => {
+test('node conditions and cordoning become NoSchedule taints', async () => {
   const cluster = new Cluster('n1');
   const conditions = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'].map((type) => ({
     ...{ type, status: 'True' as const },
@@ -232,7 +232,7 @@ test('conditions and cordons of a node are taints of effect NoSchedule', async (
   assert.deepEqual(cluster.taints('n1'), ['own:NoSchedule']);
 });
 
-test('nodes of a zone get their taints one after another, and none if most of a small zone is lost', async () => {
+test('nodes in a zone are tainted one after another, and not at all if most of a small zone is lost', async () => {
   const names = ['n1', 'n2', 'n3', 'n4', 'n5'];
   const cluster = new Cluster(...names);
   for (const name of ['n1', 'n2']) cluster.reporting.delete(name);
@@ -250,7 +250,7 @@ test('nodes of a zone get their taints one after another, and none if most of a 
   assert.equal(tainted(), 0, 'no node is ready: the fault may be here');
 });
 
-test('a node that was removed and created again has its time again', async () => {
+test('a recreated node gets a new grace period', async () => {
   const cluster = new Cluster('n1', 'n2');
   cluster.reporting.delete('n2');
   await cluster.run(45);

@@ -52,7 +52,7 @@ function check(
   );
 }
 
-test('pods of a node that is absent for some time are removed', () => {
+test('pods on a node that has been missing for some time are removed', () => {
   const pods = { a: { node: 'n9' }, b: {}, c: { node: '' } };
   check(pods, []);
   check(pods, [], { absent: 39 });
@@ -79,7 +79,7 @@ test('ended pods above the limit are removed, evicted ones first, then the oldes
   check(pods, ['evicted', 'old'], { maxEnded: 1 });
 });
 
-test('a pod of an absent node ends as failed with a reason, unless the server has the node', async () => {
+test('a pod on a missing node fails with a reason, unless the server has the node', async () => {
   const server = new SimServer();
   server.put(PODS, { ...pod('a', { node: 'n9' }), metadata: { ...pod('a', {}).metadata, finalizers: ['x/y'] } });
   const { client, objects } = server.connect();

@@ -32,7 +32,7 @@ function check(owner: Owner, expected: { owned: string[]; toAdopt: string[]; toR
   );
 }
 
-test('matching orphans are adopted, own objects that do not match are released, those of others are left alone', () => {
+test('matching orphans are adopted, nonmatching objects released, and those of others left alone', () => {
   check(OWNER, { owned: ['own'], toAdopt: ['orphan'], toRelease: ['left'] });
 });
 
@@ -41,7 +41,7 @@ test('an owner that is being deleted neither adopts nor releases', () => {
   check({ metadata: { ...OWNER.metadata, deletionTimestamp } }, { owned: ['own'], toAdopt: [], toRelease: [] });
 });
 
-test('objects of another namespace are left alone', () => {
+test('objects in other namespaces are left alone', () => {
   const objects = PODS.map((one) => ({ ...one, metadata: { ...one.metadata, namespace: 'other' } }));
   assert.deepEqual(claimOf({ owner: OWNER, selector: SELECTOR, objects }), { owned: [], toAdopt: [], toRelease: [] });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReplacementDelays } from './replacement-delays.ts';
 
-test('each failure soon after a replacement waits twice as long as the one before, up to five minutes', () => {
+test('each failure soon after a replacement doubles the delay, up to five minutes', () => {
   const delays = new ReplacementDelays();
   let nowMs = 0;
   const waits: number[] = [];
@@ -19,7 +19,7 @@ test('each failure soon after a replacement waits twice as long as the one befor
   assert.deepEqual(seconds, [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
 });
 
-test('keys are independent, and a pod that has lived long is replaced at once', () => {
+test('keys are independent, and a long-lived pod is replaced at once', () => {
   const delays = new ReplacementDelays();
   assert.equal(delays.take('a', ['u1'], 0), 0);
   assert.equal(delays.take('b', ['u1'], 0), 0);
@@ -29,7 +29,7 @@ test('keys are independent, and a pod that has lived long is replaced at once', 
   assert.equal(delays.take('a', ['u3'], 20_010), 990);
 });
 
-test('a system time that is set back does not prolong a delay', () => {
+test('setting back the clock does not prolong a delay', () => {
   const delays = new ReplacementDelays();
   const day = 86_400_000;
   assert.equal(delays.take('a', ['u1'], day), 0);

@@ -43,7 +43,7 @@ check('of pods of about the same age the one with the first UID', ready, {
 });
 check('a pod without a time of creation', { readySinceMs: 0 }, { readySinceMs: 0, createdMs: NOW_MS });
 
-test('a cost that is not an integer of 32 bits counts as 0', () => {
+test('a deletion cost that is not a 32-bit integer counts as 0', () => {
   const costs = ['+5', '05', '3000000000', 'x'];
   for (const value of costs) {
     const pods = [testPod({ name: 'b', ...cost(value) }), testPod({ name: 'a', ...cost('-1') })];
@@ -51,6 +51,6 @@ test('a cost that is not an integer of 32 bits counts as 0', () => {
   }
 });
 
-test('all pods are deleted if as many are asked for', () => {
+test('all pods are deleted if that many are requested', () => {
   assert.equal(podsToDelete([testPod({})], 1, { related: [], nowMs: NOW_MS }).length, 1);
 });

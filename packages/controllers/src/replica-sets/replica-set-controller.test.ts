@@ -26,7 +26,7 @@ class Place extends TestPlace {
   }
 }
 
-test('a ReplicaSet gets its pods, from its template and with events', async () => {
+test('a ReplicaSet gets pods from its template, with events', async () => {
   await using place = new Place();
   place.client.put(REPLICA_SETS, replicaSet(3));
   await place.until(() => place.status?.replicas === 3);
@@ -39,7 +39,7 @@ test('a ReplicaSet gets its pods, from its template and with events', async () =
   assert.equal(place.client.callsOf({ verb: 'create', plural: 'pods' }).length, 3);
 });
 
-test('a scale-down deletes surplus pods once', async () => {
+test('a scale-down deletes surplus pods only once', async () => {
   await using place = new Place();
   place.client.put(REPLICA_SETS, replicaSet(4));
   await place.until(() => place.status?.replicas === 4);
@@ -50,7 +50,7 @@ test('a scale-down deletes surplus pods once', async () => {
   await place.until(() => place.events('SuccessfulDelete').length === 3);
 });
 
-test('matching pods without a controller are adopted, others are created', async () => {
+test('matching pods without a controller are adopted, and missing ones created', async () => {
   await using place = new Place();
   place.client.put(PODS, testPod({ name: 'orphan', labels: LABELS }));
   place.client.put(PODS, testPod({ name: 'other', labels: { app: 'db' } }));
@@ -62,7 +62,7 @@ test('matching pods without a controller are adopted, others are created', async
   assert.equal(orphan!.metadata.ownerReferences?.[0]?.uid, 'u1');
 });
 
-test('a refused creation is reported as a condition and an event, and tried again', async () => {
+test('a rejected creation is reported as a condition and an event, and retried', async () => {
   await using place = new Place();
   const quota = refusal(403, 'Forbidden', 'exceeded quota');
   place.client.script({ verb: 'create', plural: 'pods' }, quota);
@@ -87,7 +87,7 @@ test('a pod counts as available after minReadySeconds', async () => {
   await place.until(() => place.status?.availableReplicas === 1);
 });
 
-test('a ReplicationController works in the same way, without a count of terminating pods', async () => {
+test('a ReplicationController works the same way, without a count of terminating pods', async () => {
   await using place = new Place(replicationController);
   const { spec, ...rest } = replicaSet(2);
   place.client.put(REPLICATION_CONTROLLERS, { ...rest, spec: { ...spec, selector: LABELS } } as unknown as ReplicaSet);
@@ -97,7 +97,7 @@ test('a ReplicationController works in the same way, without a count of terminat
   assert.equal((await place.pods())[0]!.metadata.ownerReferences![0]!.apiVersion, 'v1');
 });
 
-test('pods of another namespace with the UID of a ReplicaSet are neither counted nor deleted', async () => {
+test('pods in another namespace with the ReplicaSet’s UID are neither counted nor deleted', async () => {
   await using place = new Place();
   const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u1', controller: true };
   const foreign = testPod({ name: 'foreign', labels: LABELS, controller });
@@ -113,7 +113,7 @@ test('pods of another namespace with the UID of a ReplicaSet are neither counted
   );
 });
 
-test('any number of replicas leaves a thousand pods that wait, and goes on when one starts', async () => {
+test('at most a thousand pods wait to start, however many replicas, and creation continues as they start', async () => {
   await using place = new Place();
   place.client.put(REPLICA_SETS, replicaSet(2 ** 31 - 1));
   await place.until(() => place.status?.replicas === 1000);
@@ -123,7 +123,7 @@ test('any number of replicas leaves a thousand pods that wait, and goes on when 
   assert.equal((await place.pods()).length, 1001);
 });
 
-test('pods that fail one after the other are replaced with a growing delay', async () => {
+test('pods that fail repeatedly are replaced with an increasing delay', async () => {
   await using place = new Place();
   const failed = { phase: 'Failed', reason: 'NodePorts', message: 'ports are in use' } as const;
   place.client.put(REPLICA_SETS, replicaSet(1));

@@ -24,7 +24,7 @@ check(2000, 0, 'create 500');
 check(0, 501, 'delete 500');
 check(3, 1, 'none 0', true);
 
-test('no pods are created while a thousand of the set wait for their start', () => {
+test('no pods are created while a thousand of the set’s pods wait to start', () => {
   const count = (waiting: number, running: number) => {
     const active = [...Array(waiting).fill(testPod({ phase: 'Pending' })), ...pods(running)];
     const action = decideReplicas({ wanted: 2 ** 31 - 1, isDeleting: false, active, related: [], nowMs: NOW_MS });
@@ -46,7 +46,7 @@ function status(
   return replicaSetStatus({ replicaSet, active: [], nowMs: NOW_MS, ...changed });
 }
 
-test('the status counts all, fully labeled, ready, available and terminating pods', () => {
+test('the status counts total, fully labeled, ready, available and terminating pods', () => {
   const active = [
     testPod({ labels: { app: 'web', more: 'x' }, readySinceMs: NOW_MS - 10_000 }),
     testPod({ labels: LABELS, readySinceMs: NOW_MS - 1_000 }),
@@ -64,7 +64,7 @@ test('the status counts all, fully labeled, ready, available and terminating pod
 
 const FAILED = { type: 'ReplicaFailure', status: 'True', lastTransitionTime: '2026-01-02T00:00:00Z' };
 
-test('a failure is a condition until a sync succeeds; unknown fields are kept', () => {
+test('a failure is a condition until a sync succeeds, and unknown fields are preserved', () => {
   const failed = status({ failure: 'no quota' });
   assert.deepEqual(failed.conditions, [{ ...FAILED, reason: 'FailedCreate', message: 'no quota' }]);
   assert.deepEqual(status({ failure: 'other' }, 0, failed).conditions, failed.conditions);
@@ -75,7 +75,7 @@ test('a failure is a condition until a sync succeeds; unknown fields are kept', 
   assert.equal(surplus.conditions![0]!.reason, 'FailedDelete');
 });
 
-test('absent counts are equal to 0, an absent count of terminating pods is not', () => {
+test('unset counts equal 0, except for the count of terminating pods', () => {
   assert.ok(isSameStatus({}, { replicas: 0, readyReplicas: 0, observedGeneration: 0 }));
   assert.ok(!isSameStatus({}, { terminatingReplicas: 0 }));
   assert.ok(!isSameStatus({}, { conditions: [{ type: 'A', status: 'True' }] }));

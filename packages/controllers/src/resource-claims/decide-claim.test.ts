@@ -92,7 +92,7 @@ check('an allocated claim without consumers', {}, 'unchanged');
 check('a claim of a pod that has ended', { owner: 'a', pods: [{ name: 'a', phase: 'Failed' }] }, 'deleted');
 check('a claim of a running pod', { owner: 'a', pods: [{ name: 'a' }] }, 'unchanged');
 
-test('a claim has the metadata and the spec of its template, and a name of pod and claim', () => {
+test('a claim has its template’s metadata and spec, and a name derived from pod and claim', () => {
   const template = {
     metadata: { namespace: 'shop', name: 't', uid: 't1' },
     spec: { metadata: { labels: { a: 'b' }, annotations: { c: 'd' } }, spec: { devices: {} } },

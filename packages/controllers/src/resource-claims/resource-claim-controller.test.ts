@@ -37,7 +37,7 @@ class Place extends TestPlace {
   }
 }
 
-test('a claim is made from the template, once it exists, and named in the status of the pod', async () => {
+test('a claim is created once its template exists, and named in the pod’s status', async () => {
   await using place = new Place();
   place.pod();
   await place.until(() => place.events('FailedResourceClaimCreation').length > 0);
@@ -50,7 +50,7 @@ test('a claim is made from the template, once it exists, and named in the status
   );
 });
 
-test('a claim that was made before the process ended is named, not made again', async () => {
+test('a claim created before the process exited is named, not created again', async () => {
   await using place = new Place();
   place.template();
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'uid-web', controller: true };
@@ -62,7 +62,7 @@ test('a claim that was made before the process ended is named, not made again', 
   assert.equal((await place.claims()).length, 1);
 });
 
-test('an allocated claim is reserved for a pod on a node, and released and deleted when the pod has ended', async () => {
+test('an allocated claim is reserved for a scheduled pod, and released and deleted once the pod has ended', async () => {
   await using place = new Place();
   place.template();
   place.pod();

@@ -34,7 +34,7 @@ function check(
   assert.deepEqual(changedOwners(input), expected);
 }
 
-test('a claim is owned by the set, by its condemned pod, or by neither', () => {
+test('a claim is owned by the set, its condemned pod, or neither', () => {
   check(['Retain', 'Retain'], {}, undefined);
   check(['Retain', 'Retain'], { known: [SET, OTHER] }, [OTHER]);
   check(['Delete', 'Retain'], {}, [SET]);
@@ -46,17 +46,17 @@ test('a claim is owned by the set, by its condemned pod, or by neither', () => {
   check(['Delete', 'Delete'], { known: [POD], isCondemned: false }, [SET]);
 });
 
-test('an owner that does not control the claim is corrected', () => {
+test('an owner reference that does not control the claim is corrected', () => {
   check(['Delete', 'Retain'], { known: [owner('StatefulSet', 'u1', { controller: false })] }, [SET]);
 });
 
-test('claims of earlier objects and of other controllers are left alone', () => {
+test('claims of earlier objects and other controllers are left alone', () => {
   check(['Delete', 'Delete'], { known: [owner('StatefulSet', 'old')] }, undefined);
   check(['Delete', 'Retain'], { known: [{ ...OTHER, controller: true }] }, undefined);
   check(['Delete', 'Retain'], { known: [{ ...OTHER, controller: true }, SET] }, [{ ...OTHER, controller: true }]);
 });
 
-test('a claim of an earlier pod is stale if scaling deletes claims', () => {
+test('a former pod’s claim is stale if scaling down deletes claims', () => {
   const isStale = (whenScaled: ClaimRetention, known: OwnerReference[]) =>
     isStaleClaim(newStatefulSet({ persistentVolumeClaimRetentionPolicy: { whenScaled } }), claimOf(known), 'db-1');
   assert.deepEqual(

@@ -38,7 +38,7 @@ const LEAVING: PodOptions = { isDeleting: true, revision: 'db-2' };
 const RUNNING = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 const PARALLEL = { podManagementPolicy: 'Parallel' as const };
 
-test('pods are created in order, each after the earlier ones are available', () => {
+test('pods are created in order, each once the earlier ones are available', () => {
   check({}, {}, ['+db-0@db-2']);
   check({}, { 0: PENDING }, []);
   check({}, { 0: NEW }, ['+db-1@db-2']);
@@ -49,25 +49,25 @@ test('pods are created in order, each after the earlier ones are available', () 
   check({ ordinals: { start: 5 }, replicas: 2 }, { 5: NEW }, ['+db-6@db-2']);
 });
 
-test('pods are created at once in parallel', () => {
+test('with parallel management, pods are created at once', () => {
   check(PARALLEL, {}, ['+db-0@db-2', '+db-1@db-2', '+db-2@db-2']);
   check(PARALLEL, { 1: PENDING }, ['+db-0@db-2', '+db-2@db-2']);
 });
 
-test('ended pods are deleted, and replaced once they are removed', () => {
+test('ended pods are deleted, and replaced once removed', () => {
   check({}, { 0: { ...NEW, phase: 'Failed' }, 1: NEW }, ['-db-0']);
   check({}, { 0: { ...NEW, phase: 'Succeeded' } }, ['-db-0']);
   check({}, { 0: { ...LEAVING, phase: 'Failed' } }, []);
   check({ ...PARALLEL, replicas: 2 }, { 0: { ...NEW, phase: 'Failed' } }, ['-db-0', '+db-1@db-2']);
 });
 
-test('an ended pod whose replacement has to wait stays, and holds up the next ones in order', () => {
+test('an ended pod in back-off remains, and blocks the following ones in ordered mode', () => {
   const waits: PodOptions = { ...NEW, phase: 'Failed', reason: 'wait' };
   check({}, { 0: waits }, []);
   check({ ...PARALLEL, replicas: 2 }, { 0: waits }, ['+db-1@db-2']);
 });
 
-test('surplus pods are deleted from the highest ordinal, one at a time and only while all others are available', () => {
+test('surplus pods are deleted one at a time from the highest ordinal, only while all others are available', () => {
   check({ replicas: 1 }, { 0: NEW, 1: NEW, 2: NEW }, ['-db-2']);
   check({ replicas: 1 }, { 0: NEW, 1: NEW, 2: LEAVING }, []);
   check({ replicas: 1 }, { 0: NEW, 1: { ...NEW, isReady: false }, 2: NEW }, ['-db-2']);
@@ -86,7 +86,7 @@ test('an update replaces the highest ordinal first and waits until it is availab
   check(PARALLEL, { 0: {}, 1: {}, 2: { isReady: false } }, ['-db-2']);
 });
 
-test('a pod that does not run does not hold up the update that may correct it', () => {
+test('a pod that is not running does not block an update that may fix it', () => {
   const waits = (reason: string): PodOptions => ({ isReady: false, state: { waiting: { reason } } });
   const image: PodOptions = { ...waits('ImagePullBackOff'), phase: 'Pending' };
   const crashing = waits('CrashLoopBackOff');
@@ -111,13 +111,13 @@ test('pods below the partition keep the current revision', () => {
   check({ updateStrategy: { type: 'RollingUpdate' } }, { 0: {} }, ['+db-1@db-2']);
 });
 
-test('with OnDelete only missing pods get the new revision', () => {
+test('with OnDelete, only missing pods get the new revision', () => {
   const spec = { updateStrategy: { type: 'OnDelete' as const } };
   check(spec, { 0: {}, 1: {}, 2: {} }, []);
   check(spec, { 0: {}, 1: {} }, ['+db-2@db-2']);
 });
 
-test('with maxUnavailable several pods are replaced at once', () => {
+test('with maxUnavailable, several pods are replaced at once', () => {
   const spec = (maxUnavailable: number | string) => ({
     replicas: 5,
     updateStrategy: { type: 'RollingUpdate' as const, rollingUpdate: { partition: 0, maxUnavailable } },
@@ -130,12 +130,12 @@ test('with maxUnavailable several pods are replaced at once', () => {
   check({ ...spec(2), ...PARALLEL }, { ...old, 4: PENDING, 3: LEAVING }, []);
 });
 
-test('a pod whose claims are still to be deleted is not created', () => {
+test('a pod with claims still to be deleted is not created', () => {
   check({ replicas: 2 }, { 0: NEW }, [], [1]);
   check({ ...PARALLEL }, {}, ['+db-0@db-2', '+db-2@db-2'], [1]);
 });
 
-test('the work of a decision depends on the pods that exist, not on the replicas', () => {
+test('the cost of a decision depends on existing pods, not on replicas', () => {
   const replicas = 2 ** 31 - 1;
   check({ replicas }, { 0: NEW }, ['+db-1@db-2']);
   check({ replicas }, { 0: NEW, 5: PENDING }, ['+db-1@db-2']);

@@ -6,7 +6,7 @@ import { TestPlace } from '../test-place.fixture.ts';
 import { newStatefulSet } from './stateful-set.fixture.ts';
 import { statefulSetController } from './stateful-set-controller.ts';
 
-test('a pod that fails again is replaced after a second, the first time at once', async () => {
+test('a failed pod is replaced at once the first time, then after a second', async () => {
   await using place = new TestPlace(statefulSetController);
   place.client.put(STATEFUL_SETS, newStatefulSet({ replicas: 1 }));
   const replaced: number[] = [];

@@ -141,7 +141,7 @@ async function run(seed: number): Promise<void> {
   if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete') assert.equal(claims.length, count);
 }
 
-test('the set has its pods in the end, whatever fails and whenever the process ends', async () => {
+test('the set eventually has its pods, despite failures and process exits', async () => {
   const first = Number(process.env.SIM_SEED ?? 1);
   const count = process.env.SIM_SEED === undefined ? HISTORIES : 1;
   for (let seed = first; seed < first + count; seed++)

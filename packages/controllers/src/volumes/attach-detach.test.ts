@@ -47,7 +47,7 @@ function open() {
   return { place, client, putNode, attachment, attacher, listed };
 }
 
-test('a volume is attached for a pod, listed in the status of its node, and detached after the pod', async () => {
+test('a volume is attached for a pod, listed in its node’s status, and detached once the pod is gone', async () => {
   const { place, client, putNode, attachment, attacher, listed } = open();
   await using _place = place;
   await place.until(() => attachment() !== undefined);

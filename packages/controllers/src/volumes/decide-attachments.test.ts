@@ -50,7 +50,7 @@ function check(given: Partial<AttachmentState>, expected: string[]): void {
   assert.deepEqual(found, expected);
 }
 
-test('the volume of a pod that has a node is attached to that node, once', () => {
+test('the volume of a scheduled pod is attached to its node once', () => {
   check({ pods: [pod('a', 'n'), pod('b', 'n')] }, ['+n']);
   check({ pods: [pod('a', 'n')], attachments: [attachment('n', false)] }, []);
   check({ pods: [pod('a', '')] }, []);
@@ -62,7 +62,7 @@ test('the volume of a pod that has a node is attached to that node, once', () =>
   );
 });
 
-test('a volume that no pod needs is detached when the kubelet does not use it any longer', () => {
+test('a volume no pod needs is detached once the kubelet no longer uses it', () => {
   const inUse = node('n', { volumesInUse: [uniqueVolumeName(DISK)] });
   const attachments = [attachment('n')];
   check({ attachments }, ['-n']);
@@ -74,7 +74,7 @@ test('a volume that no pod needs is detached when the kubelet does not use it an
   check({ attachments: [attachment('n', true, { name: 'by-hand' })] }, []);
 });
 
-test('a volume in use is detached by force from a removed or lost node only', () => {
+test('a volume in use is force-detached only from a removed or lost node', () => {
   const lost = node('n', {
     volumesInUse: [uniqueVolumeName(DISK)],
     conditions: [{ type: 'Ready', status: 'Unknown' }],
@@ -89,7 +89,7 @@ test('a volume in use is detached by force from a removed or lost node only', ()
   check({ attachments, nodes: [node('n', lost.status, { spec: { taints } })] }, ['-n']);
 });
 
-test('a volume that one node may have waits until another one has lost it', () => {
+test('a single-node volume waits until it is detached from another node', () => {
   const nodes = [node('n'), node('m')];
   const attachments = [attachment('m')];
   const pods = [pod('a', 'n'), pod('b', 'm')];
@@ -98,7 +98,7 @@ test('a volume that one node may have waits until another one has lost it', () =
   check({ nodes, attachments, pods, volume: () => volume(['ReadWriteMany']) }, ['+n']);
 });
 
-test("a node's status lists the volumes that are attached and stay so", () => {
+test('a node’s status lists volumes that are attached and not about to be detached', () => {
   const attached = (given: Partial<AttachmentState>) => {
     const state = stateOf(given);
     return volumesAttached('n', planAttachments(state), state);

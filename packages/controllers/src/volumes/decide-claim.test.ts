@@ -40,7 +40,7 @@ function check(
   assert.equal(`${decision.type} ${detail}`, expected);
 }
 
-test('the smallest volume that satisfies a claim is taken', () => {
+test('the smallest volume satisfying a claim is chosen', () => {
   const volumes = [
     volume('large', { capacity: { storage: '1Ti' } }),
     volume('small', { capacity: { storage: '1Gi' } }),
@@ -56,7 +56,7 @@ test('the smallest volume that satisfies a claim is taken', () => {
   assert.equal(matchingVolume(claim({ selector: { matchLabels: { a: 'b' } } }), volumes), undefined);
 });
 
-test('a claim is bound to a reserved volume, a matching one, or one of a provisioner', () => {
+test('a claim is bound to a reserved, matching or newly provisioned volume', () => {
   check(
     claim(),
     { storageClass: storageClass(), volumes: [volume('a'), volume('b', { claimRef: reference() })] },
@@ -68,7 +68,7 @@ test('a claim is bound to a reserved volume, a matching one, or one of a provisi
   check(claim(), {}, 'wait ProvisioningFailed');
 });
 
-test('a class with an in-tree provisioner fails, unless a CSI driver has replaced it', () => {
+test('a class with an in-tree provisioner fails, unless it has been migrated to a CSI driver', () => {
   const ofClass = (provisioner: string) =>
     decideClaim(claim(), { volumes: [], storageClass: storageClass({ provisioner }) });
   for (const name of ['kubernetes.io/no-provisioner', 'kubernetes.io/glusterfs'])
@@ -91,7 +91,7 @@ test('a claim without a class gets the default class once there is one, unless a
   check(annotated, { defaultClass: 'fast' }, 'wait FailedBinding');
 });
 
-test('the newest default class counts, then the first by name', () => {
+test('the newest default class wins, with ties broken by name', () => {
   const made = (name: string, creationTimestamp: string, isDefault = 'true') => {
     const annotations = { 'storageclass.kubernetes.io/is-default-class': isDefault };
     return storageClass({ metadata: { name, creationTimestamp, annotations } });
@@ -101,7 +101,7 @@ test('the newest default class counts, then the first by name', () => {
   assert.equal(defaultClassOf([made('a', old, 'false'), storageClass()]), undefined);
 });
 
-test('a class that waits for the first consumer leaves the choice to the scheduler', () => {
+test('a WaitForFirstConsumer class leaves the choice to the scheduler', () => {
   const delayed = storageClass({ volumeBindingMode: 'WaitForFirstConsumer' });
   check(claim(), { storageClass: delayed, volumes: [volume('a')] }, 'wait WaitForFirstConsumer');
   check(claim(), { storageClass: delayed, volumes: [volume('a', { claimRef: reference('u1') })] }, 'bind a');
@@ -109,13 +109,13 @@ test('a class that waits for the first consumer leaves the choice to the schedul
   check(selected, { storageClass: delayed, volumes: [volume('a')] }, 'provision example.com/disk');
 });
 
-test('the class in the annotation of old manifests counts before the field', () => {
+test('the legacy class annotation takes precedence over the field', () => {
   const annotated = claim({ storageClassName: undefined }, { 'volume.beta.kubernetes.io/storage-class': 'fast' });
   check(annotated, { storageClass: storageClass() }, 'provision example.com/disk');
   check(annotated, { storageClass: storageClass(), volumes: [volume('a')] }, 'bind a');
 });
 
-test('a claim that names a volume gets that one only, and not one of another claim', () => {
+test('a claim that names a volume gets only that one, unless it belongs to another claim', () => {
   const named = claim({ volumeName: 'a' });
   check(named, { volumes: [volume('a'), volume('b')] }, 'bind a');
   check(named, { volumes: [volume('b')] }, 'wait FailedBinding');
@@ -149,7 +149,7 @@ test('a bound claim is lost with its volume, and does not take that of another c
   check(bound, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'lost ClaimMisbound');
 });
 
-test('a claim with the annotation of a bound one gets a free volume that satisfies it, apart from what may have changed since', () => {
+test('a claim annotated as bound gets a free volume that satisfies it, ignoring size and attributes class', () => {
   const bound = claim({ volumeName: 'a' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
   check(bound, { volumes: [volume('a')] }, 'bind a');
   check(bound, { volumes: [volume('a', { capacity: { storage: '1Gi' } })] }, 'bind a');
@@ -158,7 +158,7 @@ test('a claim with the annotation of a bound one gets a free volume that satisfi
   check(bound, { volumes: [volume('a', { accessModes: ['ReadOnlyMany'] })] }, 'wait VolumeMismatch');
 });
 
-test('a volume is released when its claim is removed, also if another one has its name', () => {
+test('a volume is released when its claim is removed, even if a new claim has the same name', () => {
   const used = volume('a', { claimRef: reference('u1') });
   assert.deepEqual(
     [volumePhase(volume('a'), undefined), volumePhase(used, claim()), volumePhase(used, undefined)],

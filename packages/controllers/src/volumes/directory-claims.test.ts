@@ -13,7 +13,7 @@ const volume = (name: string, more: { phase?: string; annotations?: Record<strin
     status: { phase: more.phase ?? 'Bound' },
   }) as unknown as Volume;
 
-test('only claims of the directory provisioner are listed, with the directories of their volumes', () => {
+test('only directory provisioner claims are listed, with their volumes’ directories', () => {
   const others = { annotations: { 'pv.kubernetes.io/provisioned-by': 'csi.example.com' } };
   const found = directoryClaims(
     [volume('pvc-1'), volume('pvc-2', { phase: 'Released' }), volume('pvc-3', others)],

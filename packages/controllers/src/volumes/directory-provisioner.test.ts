@@ -32,7 +32,7 @@ function open() {
   return { place, directories, claim, put };
 }
 
-test('a claim gets a directory of the node once the scheduler has selected it, and loses it with its removal', async () => {
+test('a claim gets a directory on the node once the scheduler selects the node, removed along with the claim', async () => {
   const { place, directories, claim, put } = open();
   await using _place = place;
   const standard = () => place.client.stored<StorageClass>(STORAGE_CLASSES, { name: 'standard' });
@@ -57,7 +57,7 @@ test('a claim gets a directory of the node once the scheduler has selected it, a
   assert.deepEqual([...directories], []);
 });
 
-test('the default class of an earlier start is restricted to the node, whose pods alone can have its volumes', async () => {
+test('the default class of an earlier start is restricted to this node', async () => {
   const { place } = open();
   place.client.put<StorageClass>(STORAGE_CLASSES, {
     metadata: { name: 'standard' },
@@ -90,7 +90,7 @@ test('claims for other nodes and volumes of other provisioners are left alone', 
   assert.notEqual(place.client.stored(PERSISTENT_VOLUMES, { name: 'pvc-old' }), undefined);
 });
 
-test('a volume that is being deleted is released with its claim, so that nothing protects it any longer', async () => {
+test('a volume being deleted is released with its claim, so that it is no longer protected', async () => {
   const { place } = open();
   await using _place = place;
   const claimRef = { namespace: 'shop', name: 'old', uid: 'old' };
@@ -117,7 +117,7 @@ async function openBound() {
   return { ...opened, volume, putVolume };
 }
 
-test('a claim that asks for more gets a larger volume, and an event', async () => {
+test('a claim that requests more gets a larger volume, and an event', async () => {
   const { place, claim, volume } = await openBound();
   await using _place = place;
   const { spec, ...larger } = claim('data')!;
@@ -128,7 +128,7 @@ test('a claim that asks for more gets a larger volume, and an event', async () =
   await place.until(() => place.events('VolumeResizeSuccessful').length === 1);
 });
 
-test('the directory of a volume that was deleted before its claim is removed with the claim', async () => {
+test('the directory of a volume deleted before its claim is removed with the claim', async () => {
   const { place, directories, volume, putVolume } = await openBound();
   await using _place = place;
   putVolume(({ metadata, ...rest }) => ({
@@ -140,7 +140,7 @@ test('the directory of a volume that was deleted before its claim is removed wit
   await place.until(() => (volume()?.metadata.finalizers ?? []).length === 0);
 });
 
-test('the directory of a volume that is retained stays, and nothing keeps the volume', async () => {
+test('the directory of a retained volume remains, and the volume has no finalizer', async () => {
   const { place, directories, volume, putVolume } = await openBound();
   await using _place = place;
   assert.deepEqual(volume()?.metadata.finalizers, ['podwright.dev/directory']);
@@ -151,7 +151,7 @@ test('the directory of a volume that is retained stays, and nothing keeps the vo
   assert.deepEqual([...directories], ['/volumes/pvc-uid-data']);
 });
 
-test('a claim for a block device is refused with an event', async () => {
+test('a block device claim is rejected with an event', async () => {
   const { place } = open();
   await using _place = place;
   await place.until(() => place.client.stored(STORAGE_CLASSES, { name: 'standard' }) !== undefined);
@@ -165,7 +165,7 @@ test('a claim for a block device is refused with an event', async () => {
   assert.match(place.events('ProvisioningFailed')[0] ?? '', /directories, which cannot have the volumeMode Block/);
 });
 
-test('a volume that has grown does not change the size of its bound claim: its file system may not have been resized', async () => {
+test('a grown volume does not change the size of its bound claim, as its file system may not have been resized', async () => {
   const { place, claim } = open();
   await using _place = place;
   place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, {
@@ -184,7 +184,7 @@ test('a volume that has grown does not change the size of its bound claim: its f
   assert.deepEqual(claim('old')?.status?.capacity, { storage: '1Gi' });
 });
 
-test('annotations of a claim get no directory for the class of another provisioner, or before a pod needs it', async () => {
+test('a claim’s annotations yield no directory for another provisioner’s class, or before a pod needs it', async () => {
   const { place, directories, claim, put } = open();
   await using _place = place;
   const provisioner = 'csi.example.com';
@@ -205,7 +205,7 @@ test('annotations of a claim get no directory for the class of another provision
   assert.deepEqual([...directories], ['/volumes/pvc-uid-near']);
 });
 
-test('removals that do not end neither delay claims nor the end of the controller', async () => {
+test('hanging removals delay neither claims nor controller shutdown', async () => {
   const directories = new Set<string>();
   let started = 0;
   const provisioner = directoryProvisioner({

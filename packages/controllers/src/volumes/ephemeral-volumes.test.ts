@@ -21,7 +21,7 @@ function put({ client }: TestPlace, name: string): void {
 const claimOf = ({ client }: TestPlace, name: string) =>
   client.stored<Claim>(PERSISTENT_VOLUME_CLAIMS, { namespace: 'shop', name });
 
-test('an ephemeral volume gets a claim that its pod controls, and another one when that is removed', async () => {
+test('an ephemeral volume gets a claim controlled by its pod, and a new one if that is removed', async () => {
   await using place = new TestPlace(ephemeralVolumeController);
   put(place, 'web');
   await place.until(() => claimOf(place, 'web-scratch') !== undefined);
@@ -34,7 +34,7 @@ test('an ephemeral volume gets a claim that its pod controls, and another one wh
   await place.until(() => claimOf(place, 'web-scratch') !== undefined);
 });
 
-test('a claim of another owner is left alone, and reported', async () => {
+test('a claim with another owner is left alone, and reported', async () => {
   await using place = new TestPlace(ephemeralVolumeController);
   const metadata = { namespace: 'shop', name: 'web-scratch', uid: 'other' };
   place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, { metadata, spec: {} });

@@ -9,7 +9,7 @@ import {
 } from '@podwright/cri';
 import { KnownPods } from './known-pods.ts';
 
-test('pods that existed before the proxy are known from lists, which are decoded only while ids are unknown', () => {
+test('pods that existed before the proxy are learned from lists, which are decoded only as long as IDs are unknown', () => {
   const pods = new KnownPods();
   const sandbox = create(PodSandboxStatusRequestSchema, { podSandboxId: 's1' });
   assert.equal(pods.subjectOf('PodSandboxStatus', sandbox), undefined);

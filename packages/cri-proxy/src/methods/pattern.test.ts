@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchesPattern, matchesPod } from './pattern.ts';
 
-test('an asterisk stands for any characters, and nothing else is special', () => {
+test('an asterisk matches any characters, and nothing else is special', () => {
   const check = (pattern: string, text: string, expected: boolean) =>
     assert.equal(matchesPattern(pattern, text), expected, `${pattern} ${text}`);
   check('RunPodSandbox', 'RunPodSandbox', true);
@@ -13,7 +13,7 @@ test('an asterisk stands for any characters, and nothing else is special', () =>
   check('a[b]', 'a[b]', true);
 });
 
-test('a pod is matched by its name, or with its namespace', () => {
+test('a pod is matched by its name, optionally with its namespace', () => {
   const web = { namespace: 'shop', pod: 'web-1' };
   const check = (pattern: string, expected: boolean) => assert.equal(matchesPod(pattern, web), expected, pattern);
   check('web-1', true);

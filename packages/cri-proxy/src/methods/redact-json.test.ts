@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { redactJsonText } from './redact-json.ts';
 
-test('environment variables and credentials in JSON are removed, in every form that runtimes and kubectl write', () => {
+test('environment variables and credentials in JSON are redacted, in every form written by runtimes and kubectl', () => {
   const check = (value: unknown, expected: unknown) =>
     assert.equal(redactJsonText(JSON.stringify(value)), JSON.stringify(expected));
   check({ env: [{ name: 'A', value: 's' }] }, { env: [{ name: 'A', value: '(redacted)' }] });
@@ -17,7 +17,7 @@ test('environment variables and credentials in JSON are removed, in every form t
   check({ envoy: 'x', environment: 'test' }, { envoy: 'x', environment: 'test' });
 });
 
-test('texts that are not JSON are unchanged, unless they could be broken JSON with secrets', () => {
+test('text that is not JSON is unchanged, unless it could be malformed JSON with secrets', () => {
   for (const text of ['', 'env', '{}', '[1]', 'password=x', '{"a": 1 }']) assert.equal(redactJsonText(text), text);
   assert.equal(redactJsonText('{"env":["A=s"'), '(redacted)');
   const deep = `${'['.repeat(70)}{"env":["A=s"]}${']'.repeat(70)}`;

@@ -92,7 +92,7 @@ async function record(t: TestContext): Promise<string> {
 const until = (met: () => Promise<boolean>) =>
   waitFor(async () => ((await met()) ? true : undefined), { intervalMs: 5, signal: AbortSignal.timeout(5000) });
 
-test('a recorded runtime runs the pods of another client: with its names, at the recorded pace', async (t) => {
+test('a recorded runtime runs another client’s pods, with its names and at the recorded pace', async (t) => {
   const recording = await readRecording(await record(t), criMethods());
   assert.deepEqual(recording.warnings, []);
   const { cri } = await clientOf(t, recording);
@@ -134,7 +134,7 @@ test('a recorded runtime runs the pods of another client: with its names, at the
   assert.deepEqual((await cri.runtime.listPodSandbox({})).items, []);
 });
 
-test('the time of a replay waits for the client, and what was not recorded fails by name', async (t) => {
+test('a replay waits for its client, and unrecorded calls fail by name', async (t) => {
   const { cri } = await clientOf(t, await readRecording(await record(t), criMethods()));
   await sleep(300);
   const { podSandboxId, containerId } = await startPod(cri, 'late');
@@ -173,7 +173,7 @@ async function recordUse(
 const recordedUse = async (...use: Parameters<typeof recordUse>): Promise<Recording> =>
   await readRecording(await recordUse(...use), criMethods());
 
-test('a call that is recorded in the millisecond in which the one before has ended is replayed after it', async (t) => {
+test('a call recorded in the same millisecond in which the previous one ended is replayed after it', async (t) => {
   const file = await recordUse(t, (cri) => startPod(cri, 'recorded'));
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   const lineOf = (method: string) => lines.findIndex((line) => line.includes(`Service/${method}"`));
@@ -226,12 +226,12 @@ test('streamed lists are replayed like other lists', async (t) => {
   assert.deepEqual(await streamed(cri), ['web another']);
 });
 
-test('streamed lists that the recorded runtime did not have are not replayed', async (t) => {
+test('streamed lists that the recorded runtime lacked are not replayed', async (t) => {
   const { cri } = await clientOf(t, await recordedUse(t, (recorded) => startPod(recorded, 'recorded')));
   await assert.rejects(streamed(cri), { code: 'unimplemented', message: /the recording has no StreamPodSandboxes/ });
 });
 
-test('a recording of v1alpha2 is replayed to clients of v1alpha2', async (t) => {
+test('a v1alpha2 recording is replayed to v1alpha2 clients', async (t) => {
   const use = async (cri: CriClient) => {
     await cri.runtime.version({});
     await startPod(cri, 'recorded');
@@ -242,7 +242,7 @@ test('a recording of v1alpha2 is replayed to clients of v1alpha2', async (t) => 
   assert.equal((await stateOf(cri, containerId)).state, ContainerState.CONTAINER_RUNNING);
 });
 
-test('a recording that is cut is read up to there; other broken files are refused with the line', async (t) => {
+test('a truncated recording is read up to the truncation, and other malformed files are rejected with the line', async (t) => {
   const file = await record(t);
   const whole = await readFile(file, 'utf8');
   const read = async (text: string) => {

@@ -5,7 +5,7 @@ import { parseScript } from './parse-script.ts';
 
 const parse = (text: string) => parseScript(text, { name: 'slow.yaml', methods: criMethodNames() });
 
-test('a rule has patterns, its turn and its effects', () => {
+test('a rule has patterns, a count and effects', () => {
   const script = parse(`
 seed: 7
 rules:

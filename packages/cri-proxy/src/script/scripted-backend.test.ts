@@ -43,7 +43,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error: unknown) => errorCode(error),
   );
 
-test('calls are failed by method, pod and count, before or after the runtime', async (t) => {
+test('calls fail by method, pod and count, before or after reaching the runtime', async (t) => {
   const { cri, lines, calls } = await scripted(
     t,
     `
@@ -61,7 +61,7 @@ test('calls are failed by method, pod and count, before or after the runtime', a
   assert.deepEqual(faults, [['line 3: fails before the runtime'], ['line 4: fails after the runtime']]);
 });
 
-test('a delayed call ends with the deadline of its client, and the runtime is not called', async (t) => {
+test('a delayed call ends at its client’s deadline without reaching the runtime', async (t) => {
   const { cri, calls } = await scripted(t, '- {method: Status, delay: 1h}');
   await assert.rejects(cri.runtime.status({}, { timeoutMs: 100 }), { code: 'deadline_exceeded' });
   assert.equal(calls('status'), 0);
@@ -92,7 +92,7 @@ test('calls and answers are delayed', async (t) => {
   assert.ok((await listing) >= 60);
 });
 
-test('calls are chosen by container and by patterns of methods', async (t) => {
+test('calls are matched by container and by method patterns', async (t) => {
   const { cri } = await scripted(t, "- {method: '*Container', container: app-*, fail: aborted}");
   const { podSandboxId } = await cri.runtime.runPodSandbox(sandboxOf('web'));
   const create = (name: string) =>
@@ -106,7 +106,7 @@ test('calls are chosen by container and by patterns of methods', async (t) => {
   assert.equal(await codeOf(cri.runtime.startContainer({ containerId })), 'ok');
 });
 
-test('with the same seed, the same calls are changed', async (t) => {
+test('the same seed affects the same calls', async (t) => {
   const codesOf = async (seed: number) => {
     const { cri } = await scripted(t, '- {method: Status, probability: 0.5, fail: unavailable}', seed);
     const codes: string[] = [];
@@ -126,7 +126,7 @@ test('a repeated call reaches the runtime several times', async (t) => {
   assert.equal(calls('listImages'), 4);
 });
 
-test('calls and connections are cut', async (t) => {
+test('calls and connections are dropped', async (t) => {
   const { cri, calls } = await scripted(
     t,
     `
@@ -140,7 +140,7 @@ test('calls and connections are cut', async (t) => {
   assert.equal(await codeOf(cri.runtime.status({})), 'ok');
 });
 
-test('answers are reordered, in the same order with the same seed', async (t) => {
+test('responses are reordered, in the same order for the same seed', async (t) => {
   const orderOf = async (seed: number) => {
     const { cri } = await scripted(t, '- {method: RunPodSandbox, reorder: 4}', seed);
     const names = ['a', 'b', 'c', 'd'];
@@ -158,7 +158,7 @@ test('answers are reordered, in the same order with the same seed', async (t) =>
   assert.ok(orders.size > 1, [...orders].join());
 });
 
-test('an answer that is to be reordered waits only so long for others', async (t) => {
+test('a response to be reordered waits only for a limited time', async (t) => {
   const { cri } = await scripted(t, '- {method: Status, reorder: 4, within: 50ms}');
   assert.equal(await codeOf(cri.runtime.status({})), 'ok');
 });
@@ -186,7 +186,7 @@ async function makeEvents({ cri, lines }: Awaited<ReturnType<typeof scripted>>):
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-test('events are repeated, reordered, and cut', async (t) => {
+test('events are repeated, reordered and cut off', async (t) => {
   const repeated = await scripted(t, '- {method: GetContainerEvents, repeat: 1}');
   const [twice] = await Promise.all([events(repeated.cri, 4), makeEvents(repeated)]);
   assert.deepEqual(

@@ -64,7 +64,7 @@ async function foreignRuntime(t: TestContext, socket: string, packageName: strin
   return calls;
 }
 
-test('a call within a trace propagates it, and the server records a span in it', async (t) => {
+test('a call within a trace propagates it, and the server records a span', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const spans: Span[] = [];
   const serverTracer = new Tracer((span) => spans.push(span));
@@ -118,7 +118,7 @@ test('v1 is used if the runtime serves it', async (t) => {
   assert.equal((await client(t, { runtimeEndpoint: socket })).apiVersion, 'v1');
 });
 
-test('a runtime may report an unimplemented call in the message only', async (t) => {
+test('a runtime may report an unimplemented call only in the message', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await foreignRuntime(t, socket, 'runtime.v1');
   const cri = await client(t, { runtimeEndpoint: socket });
@@ -161,7 +161,7 @@ test('errors other than UNIMPLEMENTED do not make the client try v1alpha2', asyn
   assert.deepEqual(new Set(calls), new Set(['runtime.v1.RuntimeService']));
 });
 
-test('the last error of the runtime is reported even if a later attempt times out', async (t) => {
+test('the runtime’s last error is reported even if a later attempt times out', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   let isFirst = true;
   const version = async (_request: unknown, { signal }: { signal: AbortSignal }) => {
@@ -200,7 +200,7 @@ test('a runtime that never starts is reported with its endpoint and the reason',
   });
 });
 
-test('the wait for a runtime can be aborted', async (t) => {
+test('waiting for a runtime can be aborted', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const connecting = connectCri({ runtimeEndpoint: socket, logger, signal: AbortSignal.timeout(50) });
   await assert.rejects(connecting, { name: 'TimeoutError' });
@@ -217,7 +217,7 @@ test('the client reconnects to a restarted runtime', async (t) => {
   await waitFor(again, { intervalMs: 10, signal: AbortSignal.timeout(4000) });
 });
 
-test('images may have an endpoint of their own', async (t) => {
+test('images may have a separate endpoint', async (t) => {
   const directory = await scratch(t);
   const runtime = await serve(t, { socket: join(directory, 'runtime.sock') });
   const pullImage = async () => ({ imageRef: 'from the image endpoint' });
@@ -229,7 +229,7 @@ test('images may have an endpoint of their own', async (t) => {
   assert.equal((await cri.runtime.version({})).runtimeName, 'ours');
 });
 
-test('a call ends with its deadline, or with the reason of its signal', async (t) => {
+test('a call ends at its deadline, or with its signal’s reason', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const never = () => new Promise<never>(() => undefined);
   const version = async () => ({ version: '0.1.0' });
@@ -243,7 +243,7 @@ test('a call ends with its deadline, or with the reason of its signal', async (t
   await assert.rejects(cri.runtime.status({}, { signal: controller.signal }), { message: 'changed my mind' });
 });
 
-test('errors carry the code and the message of the runtime unchanged', async (t) => {
+test('errors carry the runtime’s code and message unchanged', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const words = 'name "web_default_0" is reserved for "ü%41\n"';
   const version = async () => ({ version: '0.1.0' });

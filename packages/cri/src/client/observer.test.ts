@@ -24,7 +24,7 @@ test('the number of remembered messages is bounded', () => {
   assert.equal(reduction.shouldLog('message 0'), true);
 });
 
-test('a repeated failure is logged once; an expected one is logged at debug level', () => {
+test('a repeated failure is logged once, and an expected one at debug level', () => {
   const lines: [string, object][] = [];
   const logger: Logger = {
     ...silentLogger,
@@ -41,7 +41,7 @@ test('a repeated failure is logged once; an expected one is logged at debug leve
   ]);
 });
 
-test('calls are counted under the kubelet’s names, and clients of one registry share the counters', async () => {
+test('calls are counted under the kubelet’s names, and clients sharing a registry share the counters', async () => {
   const registry = new Registry();
   createCallObserver(silentLogger, registry).started('listPodSandbox')();
   createCallObserver(silentLogger, registry).started('listPodSandbox')(new PodwrightError('internal', 'no'));

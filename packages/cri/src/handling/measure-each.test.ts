@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Logger, PodwrightError } from '@podwright/base';
 import { measureEach } from './measure-each.ts';
 
-test('records that cannot be measured are omitted and logged; the others are measured in order, a few at a time', async () => {
+test('unmeasurable records are omitted and logged, and the others are measured in order, a few at a time', async () => {
   const logged: unknown[] = [];
   const logger = { warn: (fields: unknown) => logged.push(fields) } as unknown as Logger;
   const records = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}` }));

@@ -35,7 +35,7 @@ test('long messages are sent fewer per page, and an overlong one alone', async (
   );
 });
 
-test('a page whose records have all been removed meanwhile is omitted', async () => {
+test('a page is omitted if all its records have been removed', async () => {
   const numbers = Array.from({ length: 150 }, (_, index) => index);
   const found = await all(messagePages(numbers, (some) => some.filter((id) => id >= 100)));
   assert.deepEqual(

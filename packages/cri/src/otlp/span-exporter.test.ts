@@ -68,7 +68,7 @@ function exporterTo(endpoint: string, samplingRatePerMillion = 1_000_000) {
   return createSpanExporter({ endpoint, samplingRatePerMillion }, { resource, logger: silentLogger });
 }
 
-test('the form of an endpoint selects OTLP over HTTP or gRPC', () => {
+test('the endpoint’s format selects OTLP over HTTP or gRPC', () => {
   const check = (text: string, expected: object) => assert.deepEqual(parseCollectorEndpoint(text), expected, text);
   const tcp = (host: string, port: number) => ({ kind: 'grpc', endpoint: { kind: 'tcp', host, port } });
   check('localhost:4317', tcp('localhost', 4317));
@@ -144,7 +144,7 @@ test('a gRPC collector receives the same spans', async (t) => {
   });
 });
 
-test('spans are sent in bounded batches; a batch is retried if the collector is unavailable, and dropped if it is rejected', async (t) => {
+test('spans are sent in bounded batches, which are retried if the collector is unavailable and dropped if it rejects them', async (t) => {
   const { requests, endpoint } = await collector(t, [503, 400, 200]);
   const exporter = exporterTo(endpoint);
   for (let index = 0; index < 3000; index++) exporter.add({ ...SPAN, name: `${index}` });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fitExecOutput } from './command-requests.ts';
 
-test('output is truncated so that both streams fit in one response, each with at least half of it', () => {
+test('output is truncated to fit both streams in one response, each with at least half if needed', () => {
   const check = (lengths: [number, number], kept: [number, number]) => {
     const [stdout, stderr] = lengths.map((length) => Buffer.alloc(length)) as [Buffer, Buffer];
     const { stdout: out, stderr: err } = fitExecOutput({ stdout, stderr }, 100);

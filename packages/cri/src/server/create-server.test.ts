@@ -48,7 +48,7 @@ test('only root may open the socket, and closing removes it', async (t) => {
   await assert.rejects(stat(socket), { code: 'ENOENT' });
 });
 
-test('a handler receives the context of its call', async (t) => {
+test('a handler receives its call’s context', async (t) => {
   let context: CallContext | undefined;
   const { client } = await start(t, {
     runtime: {
@@ -63,7 +63,7 @@ test('a handler receives the context of its call', async (t) => {
   assert.equal(context.method, 'Status');
 });
 
-test('calls with a deadline of more than a month, and without any, are answered', async (t) => {
+test('calls with a deadline of more than a month, or none, are answered', async (t) => {
   // longer than the timers that an overflowing deadline would create: 1 ms or a quarter of a second
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(300, signal);
@@ -85,7 +85,7 @@ test('closing one of two servers does not affect long deadlines of the other', a
   await second.client.runtime.status({}, { timeoutMs: 100 * 24 * 3_600_000 });
 });
 
-test('the signal of a call aborts when its deadline passes and when its client leaves', async (t) => {
+test('a call’s signal aborts at its deadline and when its client disconnects', async (t) => {
   const reasons: unknown[] = [];
   const status = async (_request: unknown, context: CallContext) => {
     reasons.push(await abortOf(context));
@@ -151,7 +151,7 @@ test('a response that cannot be sent is an error, not a hanging call', async (t)
   await assert.rejects(client.runtime.status({}), { code: 'resource_exhausted', message: /16777216/ });
 });
 
-test('a stream ends with its iterable, whose finally runs when the client leaves early', async (t) => {
+test('a stream ends with its iterable, and the iterable’s finally runs if the client leaves early', async (t) => {
   const left = Promise.withResolvers<void>();
   async function* getContainerEvents(_request: unknown, { signal }: CallContext) {
     try {
@@ -209,7 +209,7 @@ test('closing lets calls finish, ends streams, and aborts calls that take too lo
   await closed;
 });
 
-test('extra services are served next to the CRI', async (t) => {
+test('extra services are served alongside the CRI', async (t) => {
   const handlers = handleService(ImageTransfers, {
     async *watch() {
       yield { reference: 'busybox', phase: 'downloading', doneBytes: 5n, totalBytes: 10n };

@@ -83,7 +83,7 @@ for (const [version, methods] of [
   });
 }
 
-test('files are found by name and by what they declare', async (t) => {
+test('files are found by name and by their symbols', async (t) => {
   const ask = await open(t);
   const path = 'runtime/v1/security.proto';
   assert.deepEqual([...filesIn(await ask({ case: 'fileByFilename', value: path })).keys()], [path]);

@@ -27,7 +27,7 @@ function check(spec: JsonSchema, ...expected: string[]): void {
 }
 
 // observed on kube-apiserver 1.36.2
-test('schemas that are not structural have the errors of upstream', () => {
+test('nonstructural schemas have upstream’s errors', () => {
   check({ type: 'object' });
   check({}, 'type: Required value: must not be empty for specified object fields');
   check({ type: 'array' }, 'items: Required value: must be specified');
@@ -40,7 +40,7 @@ test('schemas that are not structural have the errors of upstream', () => {
   );
 });
 
-test('schemas have the errors of upstream', () => {
+test('invalid schemas have upstream’s errors', () => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: { type: 'string' } };
   check(closed, 'additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive');
   check(
@@ -61,12 +61,12 @@ test('schemas have the errors of upstream', () => {
   );
 });
 
-test('a schema that an update does not change is not validated again', () => {
+test('a schema unchanged by an update is not validated again', () => {
   const old = definition({});
   assert.deepEqual(definitionSchemaErrors(old, old), []);
 });
 
-test('selectable fields are scalars of the schema', () => {
+test('selectable fields must be scalars of the schema', () => {
   const schema: JsonSchema = { type: 'object', properties: { a: { type: 'string' } } };
   const errors = (jsonPath: string) =>
     selectableErrors(definition(schema, { selectableFields: [{ jsonPath }] })).map(({ message }) => message);
@@ -76,7 +76,7 @@ test('selectable fields are scalars of the schema', () => {
   ]);
 });
 
-test('rules in CEL are found, and conversion webhooks are an error', () => {
+test('CEL rules are found, and conversion webhooks are an error', () => {
   const withRules = definition({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.a' }] });
   assert.ok(hasRules(withRules));
   assert.ok(!hasRules(definition({ type: 'object' })));
@@ -84,7 +84,7 @@ test('rules in CEL are found, and conversion webhooks are an error', () => {
   assert.equal(conversionErrors(converted as never)[0]?.field, 'spec.conversion.strategy');
 });
 
-test('names that are free are accepted, and others are not', () => {
+test('free names are accepted, conflicting ones are not', () => {
   const accepted = withAcceptedNames(definition({ type: 'object' }), [], NOW);
   assert.ok(hasCondition(accepted, 'Established') && hasCondition(accepted, 'NamesAccepted'));
   assert.deepEqual(withAcceptedNames(accepted, [], '2027-01-01T00:00:00Z'), accepted);

@@ -33,7 +33,7 @@ async function errors(schema: JsonSchema, value: unknown, old?: unknown): Promis
   return (await objectRules(schema)!(value, old)).errors.map(({ field, message }) => `${field}: ${message}`);
 }
 
-test('rules that cannot be compiled have the errors of upstream', () => {
+test('rules that do not compile have upstream’s errors', () => {
   const rule = (text: string, more: object = {}) => problems(object({ a: INT }, { rule: text, ...more }));
   const at = '.x-kubernetes-validations[0]';
   assert.deepEqual(rule('self.a > 1'), []);
@@ -51,7 +51,7 @@ test('rules that cannot be compiled have the errors of upstream', () => {
   assert.match(rule('self.metadata.labels == {}')[0]!, /undefined field 'labels'/);
 });
 
-test('elements without an old state cannot be compared with it', async () => {
+test('uncorrelatable elements cannot use oldSelf', async () => {
   const list = (type: string): JsonSchema => ({
     type: 'array',
     'x-kubernetes-list-type': type,
@@ -90,7 +90,7 @@ test('values that violate a rule have its message, reason and path', async () =>
   ]);
 });
 
-test('rules about a change need an old state, and unchanged values only cause warnings', async () => {
+test('transition rules need an old state, and unchanged values only cause warnings', async () => {
   const schema = object({ a: INT, b: object({ c: INT }, { rule: 'self.c > 1' }) }, { rule: 'self.a >= oldSelf.a' });
   assert.deepEqual(await errors(schema, { a: 1 }), []);
   assert.deepEqual(await errors(schema, { a: 1 }, { a: 1 }), []);
@@ -132,7 +132,7 @@ test('a null field is a key without a value', async () => {
     assert.match((await rule(text)).join(), /no such key: a/, text);
 });
 
-test('elements of maps are compared with the ones that have the same keys', async () => {
+test('elements of maps are compared with those with the same keys', async () => {
   const items = { ...object({ n: TEXT, v: INT }, { rule: 'self.v >= oldSelf.v' }), required: ['n'] };
   const list: JsonSchema = {
     ...{ type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'], items },
@@ -150,7 +150,7 @@ test('elements of maps are compared with the ones that have the same keys', asyn
   ]);
 });
 
-test('the rules of an object take bounded time together', async () => {
+test('all rules for an object together take bounded time', async () => {
   const startMs = performance.now();
   const items = {
     ...INT,
@@ -189,7 +189,7 @@ test('other work runs between the rules of an object', async () => {
   assert.ok(turns > 10, `${turns} turns`);
 });
 
-test('sets with the same order of elements are compared in linear time', async () => {
+test('sets in the same order are compared in linear time', async () => {
   const startMs = performance.now();
   const list = { type: 'array', 'x-kubernetes-list-type': 'set', items: INT };
   const values = Array.from({ length: 200_000 }, (_, index) => index);

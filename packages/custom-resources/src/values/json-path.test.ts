@@ -18,7 +18,7 @@ const OBJECT = {
   },
 };
 
-test('paths find the values that they name', () => {
+test('paths find the values they name', () => {
   const find = (path: string) => jsonPath(path)?.(OBJECT);
   assert.deepEqual(find('.spec.ports[0].name'), ['a']);
   assert.deepEqual(find('.spec.ports[-1].name'), ['b']);

@@ -18,7 +18,7 @@ function errors(spec: unknown, schema: JsonSchema, old?: unknown): string[] {
 }
 
 // observed on kube-apiserver 1.36.2
-test('invalid values have the errors of upstream', () => {
+test('invalid values have upstream’s errors', () => {
   const cases: [schema: JsonSchema, value: unknown, ...expected: string[]][] = [
     [{ type: 'integer' }, 'x', 'Invalid value: "string": spec in body must be of type integer: "string"'],
     [{ type: 'string' }, 1, 'Invalid value: "integer": spec in body must be of type string: "integer"'],
@@ -63,7 +63,7 @@ test('invalid values have the errors of upstream', () => {
 });
 
 // from apiextensions-apiserver, validation_test.go
-test('numbers are in the range of their format', () => {
+test('numbers must be within the range of their format', () => {
   const integer = (format: string): JsonSchema => ({ type: 'integer', format });
   const ranged = (prefix: string, type: string) =>
     `<nil>: Invalid value: "": ${prefix} value must be of type ${type} in spec`;
@@ -96,7 +96,7 @@ test('numbers are in the range of their format', () => {
   ]);
 });
 
-test('combinations of schemas have errors without a path', () => {
+test('schema combinations have errors without a path', () => {
   const oneOf = [{ required: ['a'] }, { required: ['b'] }];
   const schema: JsonSchema = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, oneOf };
   assert.deepEqual(errors({ a: 1 }, schema), []);
@@ -112,7 +112,7 @@ test('combinations of schemas have errors without a path', () => {
   ]);
 });
 
-test('the elements of sets and maps are unique', () => {
+test('elements of sets and maps must be unique', () => {
   const set: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
   assert.deepEqual(errors(['a', 'b', 'a', 'a'], set), ['spec[2]: Duplicate value: "a"']);
   const keys = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'] };
@@ -120,18 +120,18 @@ test('the elements of sets and maps are unique', () => {
   assert.deepEqual(errors([{ n: 'a' }, { n: 'a' }], map), ['spec[1]: Duplicate value: {"n":"a"}']);
 });
 
-test('an object within an object needs a kind and a version', () => {
+test('an embedded object needs a kind and an apiVersion', () => {
   const schema: JsonSchema = { type: 'object', 'x-kubernetes-embedded-resource': true };
   assert.deepEqual(errors({ kind: 'Pod' }, schema), ['spec.apiVersion: Required value']);
 });
 
-test('an update may keep a value that is invalid', () => {
+test('an update may keep an invalid value', () => {
   const schema: JsonSchema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } };
   assert.deepEqual(errors({ a: 1, b: 'x' }, schema, { a: 1, b: 'y' }), []);
   assert.equal(errors({ a: 2, b: 'x' }, schema, { a: 1, b: 'y' }).length, 1);
 });
 
-test('an object with a million wrong values has the first errors only', () => {
+test('an object with a million invalid values has only the first errors', () => {
   const wrong = new Array(1_000_000).fill(0);
   const list: JsonSchema = { type: 'array', items: { type: 'string' } };
   const map: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };

@@ -5,7 +5,7 @@ import { mayListBy } from './access.ts';
 const PODS = { group: '', plural: 'pods' };
 const DEPLOYMENTS = { group: 'apps', plural: 'deployments' };
 
-test('rules permit the lists of their groups and resources, and * stands for all', () => {
+test('rules allow listing their groups and resources, and * matches all', () => {
   const rule = (apiGroups: string[], resources: string[], verbs: string[]) => ({ apiGroups, resources, verbs });
   const mayList = mayListBy({
     resourceRules: [rule([''], ['pods', 'pods/log'], ['get', 'list']), rule(['apps'], ['*'], ['get'])],
@@ -16,12 +16,12 @@ test('rules permit the lists of their groups and resources, and * stands for all
   assert.equal(mayListBy({})(PODS), false);
 });
 
-test('a rule for single objects permits no list', () => {
+test('a rule for named objects does not allow listing', () => {
   const named = { apiGroups: [''], resources: ['pods'], verbs: ['list'], resourceNames: ['web'] };
   assert.equal(mayListBy({ resourceRules: [named] })(PODS), false);
 });
 
-test('rules that are not complete permit everything: the server decides about each request', () => {
+test('incomplete rules allow everything: the server decides on each request', () => {
   assert.equal(mayListBy({ incomplete: true, resourceRules: [] })(PODS), true);
   assert.equal(mayListBy(undefined)(PODS), true);
 });

@@ -49,7 +49,7 @@ async function follow(answers: (() => unknown)[]) {
   return { queries, seen };
 }
 
-test('a list is read page by page, and the watch begins at its resource version', async () => {
+test('a list is read page by page, and the watch starts at its resource version', async () => {
   const { queries, seen } = await follow([
     () => list([object('a', '1')], '7', 'next'),
     () => list([object('b', '2')], '7'),
@@ -66,7 +66,7 @@ test('a list is read page by page, and the watch begins at its resource version'
   );
 });
 
-test('a watch that breaks is resumed from its last bookmark', async () => {
+test('a broken watch is resumed from its last bookmark', async () => {
   const { queries, seen } = await follow([
     () => list([], '7'),
     () => lines({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '20' } } }),
@@ -82,7 +82,7 @@ test('a watch that breaks is resumed from its last bookmark', async () => {
   );
 });
 
-test('a resource version that is too old leads to a new list', async () => {
+test('an expired resource version causes a new list', async () => {
   const { seen } = await follow([
     () => list([object('a', '1')], '7'),
     () => lines({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }),
@@ -113,7 +113,7 @@ test('versions that are too old again and again are followed by lists after dela
   assert.equal((await following).queries.length, 6);
 });
 
-test('a server that does not answer is not reported as connected while it is tried again', async () => {
+test('an unresponsive server is not reported as connected during retries', async () => {
   const away = () => {
     throw new ApiError(503, { message: 'no' });
   };
@@ -121,7 +121,7 @@ test('a server that does not answer is not reported as connected while it is tri
   assert.deepEqual(seen, ['list ', 'live', 'failure: no', 'failure: no']);
 });
 
-test('a list that the user may not read is not tried again', async () => {
+test('a forbidden list is not retried', async () => {
   const forbidden = () => {
     throw new ApiError(403, { reason: 'Forbidden', message: 'no right' });
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LineSplitter, linesOf } from './lines.ts';
 
-test('lines do not depend on how the text is cut into chunks', () => {
+test('lines do not depend on chunk boundaries', () => {
   const text = 'one\ntwo\n\nthree';
   for (let size = 1; size <= text.length; size++) {
     const splitter = new LineSplitter();
@@ -12,7 +12,7 @@ test('lines do not depend on how the text is cut into chunks', () => {
   }
 });
 
-test('a line that is too long is cut, and the next one is complete', () => {
+test('an overlong line is truncated, and the next one is complete', () => {
   const splitter = new LineSplitter(4);
   assert.deepEqual(splitter.push('abc'), []);
   assert.deepEqual(splitter.push('def'), []);
@@ -21,7 +21,7 @@ test('a line that is too long is cut, and the next one is complete', () => {
   assert.equal(splitter.end(), 'z');
 });
 
-test('a character whose bytes are in several chunks is decoded', async () => {
+test('a multibyte character split across chunks is decoded', async () => {
   const bytes = new TextEncoder().encode('ä€\nb');
   async function* chunks() {
     for (const byte of bytes) yield new Uint8Array([byte]);

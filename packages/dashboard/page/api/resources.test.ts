@@ -15,13 +15,13 @@ test('paths of lists, objects and subresources are relative, and each part is es
   assert.equal(pathOf(builtIn('Node'), { namespace: 'a', name: 'n' }), 'api/v1/nodes/n');
 });
 
-test('a resource is found by its id', () => {
+test('a resource is found by its ID', () => {
   const all = [builtIn('Pod'), builtIn('Deployment')];
   for (const one of all) assert.equal(resourceOf(resourceId(one), all), one);
   assert.equal(resourceOf('v1/secrets', all), undefined);
 });
 
-test('discovery returns each resource that can be listed once, in the preferred version', () => {
+test('discovery returns each listable resource once, in the preferred version', () => {
   const verbs = ['get', 'list'];
   const found = resourcesOf([
     {

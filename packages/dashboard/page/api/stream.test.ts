@@ -92,7 +92,7 @@ test('an answer with an error status is thrown with its reason', async () => {
   assert.equal(opened, 0);
 });
 
-test('chunks from before a lost connection are read, and then the loss is thrown', async () => {
+test('chunks from before a lost connection are read before the loss is thrown', async () => {
   let read = '';
   const abort = new AbortController();
   const chunks = stream('api', { signal: abort.signal });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { piecesOf, plainText } from './ansi.ts';
 
-test('colours become classes, and end where they are reset', () => {
+test('colors become classes, and end when reset', () => {
   assert.deepEqual(piecesOf('a \u001b[31mred \u001b[1mbold\u001b[0m b'), [
     { text: 'a ', style: '' },
     { text: 'red ', style: 'ansi-red' },
@@ -39,13 +39,13 @@ test('sequences that move the cursor, clear, link or set titles are removed', ()
   check('a\u009b31mb', 'ab');
 });
 
-test('control characters and characters that change the direction of text are made visible', () => {
+test('control characters and bidirectional overrides are made visible', () => {
   assert.equal(plainText('a\rb\u0008\tc'), 'a\u240db\u2408\tc');
   assert.equal(plainText('x\u202egnp.exe\u200b'), 'x\ufffdgnp.exe\ufffd');
   assert.equal(piecesOf('<script>&amp;')[0]?.text, '<script>&amp;');
 });
 
-test('a line of unfinished sequences does not take quadratic time', () => {
+test('a line of unterminated sequences does not take quadratic time', () => {
   const line = '\u001b]'.repeat(50_000);
   const begin = performance.now();
   piecesOf(line);

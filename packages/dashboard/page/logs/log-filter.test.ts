@@ -5,7 +5,7 @@ import type { LogLine } from './log-line.ts';
 
 const line = (text: string, source = 0): LogLine => ({ time: '', source, text });
 
-test('a filter is a text in any case, or a regular expression', () => {
+test('a filter is case-insensitive text or a regular expression', () => {
   const check = (text: string, expected: boolean) =>
     assert.equal(lineTest({ text, hidden: new Set([9]) })!(line('GET /Health 200')), expected, text);
   check('health', true);
@@ -17,7 +17,7 @@ test('a filter is a text in any case, or a regular expression', () => {
   assert.equal(lineTest({ text: '', hidden: new Set([1]) })!(line('x', 1)), false);
 });
 
-test('the filter finds lines after others were added, inserted and removed', () => {
+test('the filter finds lines after others are added, inserted and removed', () => {
   const filtered = new FilteredLines();
   filtered.setFilter({ text: 'a', hidden: new Set() });
   const [a, b, c] = [line('a1'), line('b'), line('a2')];

@@ -21,7 +21,7 @@ test('a timestamp is split from the text, in UTC and with nanoseconds', () => {
   assert.equal(logLine('2026-01-01T00:00:00Z  two', 0).text, ' two');
 });
 
-test('lines of two containers are sorted by time, in whatever order they arrive', () => {
+test('lines from two containers are sorted by time, whatever their order of arrival', () => {
   const log = new MergedLog();
   log.add([at(1, 0), at(4, 0), at(5, 0)]);
   log.add([at(2, 1), at(3, 1), at(6, 1)]);
@@ -29,14 +29,14 @@ test('lines of two containers are sorted by time, in whatever order they arrive'
   assert.equal(texts(log), '1:0 0:1 1:2 1:3 0:4 0:5 1:6 0:7');
 });
 
-test('lines with the same time stay in the order in which they arrived', () => {
+test('lines with the same time stay in order of arrival', () => {
   const log = new MergedLog();
   log.add([at(1, 0), at(1, 1)]);
   log.add([at(1, 0), at(0, 0)]);
   assert.equal(texts(log), '0:0 0:1 1:1 0:1');
 });
 
-test('the oldest lines are removed when there are too many, and counted', () => {
+test('if there are too many lines, the oldest are removed and counted', () => {
   const log = new MergedLog(100 * 90);
   for (let index = 0; index < 1000; index++) log.add([{ ...at(1, 0), text: String(index).padStart(10) }]);
   assert.ok(log.lines.length <= 100 && log.lines.length > 80, String(log.lines.length));

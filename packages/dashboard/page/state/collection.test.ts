@@ -29,7 +29,7 @@ function setUp(newest?: NewestOnly, listed = [object('a'), object('b')]) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('changes are applied together, once for a frame', async () => {
+test('changes are applied together, once per frame', async () => {
   const { collection, send, frames, names } = setUp();
   await settled();
   assert.deepEqual([names(), collection.state.value.kind], [['a', 'b'], 'live']);
@@ -47,7 +47,7 @@ test('changes are applied together, once for a frame', async () => {
 /** Uses the objects' resource versions as their times. */
 const timeOf = ({ metadata }: KubeObject) => Number(metadata.resourceVersion);
 
-test('the oldest objects are dropped when there are too many, in whatever order they come', async () => {
+test('if there are too many objects, the oldest are dropped, whatever their order of arrival', async () => {
   const { collection, send, frames, names } = setUp({ maxObjects: 4, timeOf });
   await settled();
   await send(
@@ -62,7 +62,7 @@ test('the oldest objects are dropped when there are too many, in whatever order 
   collection.close();
 });
 
-test('of a list that is too long, the newest objects are kept', async () => {
+test('the newest objects of an overlong list are kept', async () => {
   const { collection, names } = setUp({ maxObjects: 1, timeOf }, [
     object('a', '1'),
     object('b', '3'),

@@ -7,7 +7,7 @@ const end = (finishedAt: string, reason = 'OOMKilled') => ({ terminated: { exitC
 const podOf = (state: object, lastState: object = {}) =>
   ({ status: { containerStatuses: [{ name: 'main', state, lastState }] } }) as unknown as Pod;
 
-test('kills are collected from the last ends of the containers', () => {
+test('OOM kills are collected from the containers’ last terminations', () => {
   const first = memoryKills([], podOf({ running: {} }, end('2026-01-01T00:00:01Z')));
   assert.deepEqual(first, [{ container: 'main', time: Date.parse('2026-01-01T00:00:01Z') }]);
   const second = memoryKills(first, podOf(end('2026-01-01T00:00:05Z'), end('2026-01-01T00:00:01Z')));
@@ -15,7 +15,7 @@ test('kills are collected from the last ends of the containers', () => {
   assert.equal(memoryKills(second, podOf({ running: {} }, end('2026-01-01T00:00:05Z'))), second);
 });
 
-test('other ends are no kills', () => {
+test('other terminations are not OOM kills', () => {
   const before: [] = [];
   assert.equal(memoryKills(before, podOf(end('2026-01-01T00:00:01Z', 'Error'))), before);
   assert.equal(memoryKills(before, podOf({}, end('', 'OOMKilled'))), before);

@@ -9,13 +9,13 @@ const object = (name: string, ...owners: ReturnType<typeof owner>[]) => ({
   metadata: { name, ownerReferences: owners },
 });
 
-test('the controller is the owner of an object, and owned objects are found by UID', () => {
+test('an object’s controller is its owner, and owned objects are found by UID', () => {
   const [a, b] = [object('a', owner('1'), owner('2', true)), object('b', owner('3'))];
   assert.deepEqual([ownerOf(a)?.uid, ownerOf(b)?.uid, ownerOf(object('c'))?.uid], ['2', '3', undefined]);
   assert.deepEqual(ownedBy('2', [a, b]), [a]);
 });
 
-test('a pod uses its node, account, claims, and what its containers read, each once', () => {
+test('a pod’s dependencies are its node, account, claims and its containers’ references, each listed once', () => {
   const pod = {
     metadata: { name: 'p', namespace: 'n', labels: { app: 'web', x: 'y' } },
     spec: {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { builtIn } from '../api/resources.ts';
 import { listHref, objectHref, routeOf } from './route.ts';
 
-test('a fragment is translated to a page, and a link to the fragment of its page', () => {
+test('fragments are converted to pages, and pages to fragments', () => {
   assert.deepEqual(routeOf(''), { page: 'overview' });
   assert.deepEqual(routeOf('#/'), { page: 'overview' });
   assert.deepEqual(routeOf('#/events'), { page: 'events' });

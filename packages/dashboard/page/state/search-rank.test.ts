@@ -13,13 +13,13 @@ const ENTRIES = [
 ];
 const found = (text: string) => search(text, ENTRIES).map(({ entry: { name } }) => name);
 
-test('matches at the beginning of names come first, then of parts, then in namespaces, then anywhere', () => {
+test('matches at the start of names come first, then of parts, then in namespaces, then anywhere', () => {
   assert.deepEqual(found('web'), ['web-frontend', 'web-frontend-1', 'my-web', 'settings', 'cobweb']);
   assert.deepEqual(found('wfr'), ['web-frontend', 'web-frontend-1']);
   assert.deepEqual(found('EVENTS'), ['Events']);
 });
 
-test('all words must be found, in the name, the kind or the namespace', () => {
+test('all words must match, in the name, the kind or the namespace', () => {
   assert.deepEqual(found('pod web'), ['web-frontend-1', 'cobweb']);
   assert.deepEqual(found('web/settings'), ['settings']);
   assert.deepEqual(found('web nothing'), []);

@@ -6,7 +6,7 @@ import { chartsOf } from './waterfall.ts';
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 
-test('the history of a pod is sorted by time', () => {
+test('a pod’s history is sorted by time', () => {
   const pod = {
     metadata: { name: 'web', namespace: 'a', uid: 'u', creationTimestamp: at(0) },
     spec: { containers: [{ name: 'c' }] },
@@ -48,7 +48,7 @@ test('the history of a pod is sorted by time', () => {
   );
 });
 
-test('failures of probes have the probe, the container and the count', () => {
+test('probe failures show the probe, the container and the count', () => {
   const unhealthy = {
     metadata: {},
     reason: 'Unhealthy',
@@ -62,7 +62,7 @@ test('failures of probes have the probe, the container and the count', () => {
   assert.equal(mark!.lastMs - mark!.firstMs, 4000);
 });
 
-test('each start has a chart, newest first, with children below their spans', () => {
+test('each start has a chart, newest first, with children under their spans', () => {
   const charts = chartsOf([
     { name: 'run', startMs: 0, endMs: 100, id: 'a' },
     { name: 'cni', startMs: 50, endMs: 100, id: 'b', parentId: 'a' },
@@ -89,7 +89,7 @@ test('a sync that only repeats its first step has no chart', () => {
   assert.deepEqual(namesOf([sync(0), sync(60_000)]), [60_000]);
 });
 
-test('a span that is its own parent is left out', () => {
+test('a span that is its own parent is omitted', () => {
   const charts = chartsOf([
     { name: 'a', startMs: 0, endMs: 1, id: 'a', parentId: 'a' },
     { name: 'b', startMs: 0, endMs: 1 },

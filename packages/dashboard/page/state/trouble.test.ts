@@ -54,7 +54,7 @@ test('pods are sorted by level, and those that are not ready have a reason', () 
   assert.deepEqual([views[0]!.status, views[0]!.restarts, views[0]!.ready], ['CrashLoopBackOff', 4, '0/1']);
 });
 
-test('a view is computed again only when the pod or its events have changed', () => {
+test('a view is recomputed only if the pod or its events have changed', () => {
   const views = new PodViews();
   const events = new EventsByObject();
   const event = (uid: string, message: string): EventObject => ({
@@ -72,7 +72,7 @@ test('a view is computed again only when the pod or its events have changed', ()
   assert.deepEqual(events.of('none'), []);
 });
 
-test('500 pods are sorted within the time of a frame', () => {
+test('500 pods are sorted within the time of one frame', () => {
   const pods = Array.from({ length: 500 }, (_, index) => podOf(`p${index}`, failing.status as object));
   const views = new PodViews();
   const none: EventObject[] = [];
@@ -82,6 +82,6 @@ test('500 pods are sorted within the time of a frame', () => {
   assert.ok((performance.now() - begin) / 10 < 16);
 });
 
-test('a pod without a status yet is starting', () => {
+test('a pod without a status is starting', () => {
   assert.equal(viewOf({ ...starting, status: undefined }, [], NOW).level, 'starting');
 });

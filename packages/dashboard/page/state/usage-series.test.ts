@@ -13,7 +13,7 @@ const sample = (seconds: number, receivedBytes = 0): UsageSample => ({
   pods: 1,
 });
 
-test('samples are kept for an hour, each once', () => {
+test('samples are kept for an hour, without duplicates', () => {
   const first = withSamples([], [sample(0), sample(10)]);
   assert.equal(withSamples(first, [sample(10)]), first);
   assert.deepEqual(
@@ -26,7 +26,7 @@ test('samples are kept for an hour, each once', () => {
   );
 });
 
-test('rates are computed from counters, except after gaps and resets of the counters', () => {
+test('rates are computed from counters, except after gaps and counter resets', () => {
   const { times, cpuCores, receivedRate } = seriesOf(
     [sample(0, 100), sample(10, 300), sample(20, 50), sample(100, 90), sample(110, 90)],
     10_000,

@@ -10,7 +10,7 @@ const span = (name: string, startMs: number, endMs: number, more: Partial<TraceS
 const shown = (spans: TraceSpan[]) =>
   chartsOf(spans).map(({ bars }) => bars.map((bar) => `${bar.depth} ${bar.span.name}`));
 
-test('spans of the runtime are below the step that called it', () => {
+test('runtime spans are shown under the step that called the runtime', () => {
   const spans = [
     span('create main', 40, 60, { parentId: 'sync' }),
     span('RunPodSandbox', 11, 29, { parentId: 'run sandbox' }),
@@ -23,7 +23,7 @@ test('spans of the runtime are below the step that called it', () => {
   assert.deepEqual([chart!.beginMs, chart!.endMs, bar.from, bar.width], [10, 60, 0.1, 0.1]);
 });
 
-test('starts that are far apart have charts of their own, the newest first', () => {
+test('starts far apart have separate charts, newest first', () => {
   const spans = [
     span('a', 0, 10, { detail: 'x' }),
     span('b', 8000, 8001, { open: true }),
@@ -32,7 +32,7 @@ test('starts that are far apart have charts of their own, the newest first', () 
   assert.deepEqual(shown(spans), [['0 b'], ['0 a']]);
 });
 
-test('spans that are their own ancestors, and very deep ones, are left out', () => {
+test('spans that are their own ancestors, and very deep ones, are omitted', () => {
   const circle = [span('a', 0, 9, { parentId: 'b' }), span('b', 1, 8, { parentId: 'a' }), span('top', 0, 5)];
   assert.deepEqual(shown(circle), [['0 top']]);
   const deep = Array.from({ length: 10_000 }, (_, index) => span(`${index}`, index, 1e6, { parentId: `${index - 1}` }));

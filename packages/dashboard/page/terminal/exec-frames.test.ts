@@ -10,7 +10,7 @@ test('input and sizes are sent on their channels', () => {
   assert.deepEqual(resizeFrame({ columns: 80, rows: 24 }), bytes(4, '{"Width":80,"Height":24}'));
 });
 
-test('output and the end are decoded', () => {
+test('output and exit status are decoded', () => {
   assert.deepEqual(execMessage(bytes(1, 'hi')), { kind: 'output', data: new TextEncoder().encode('hi') });
   assert.deepEqual(execMessage(bytes(2, 'hi'))?.kind, 'output');
   assert.equal(execMessage(bytes(1, '')), undefined);
@@ -18,7 +18,7 @@ test('output and the end are decoded', () => {
   assert.equal(execMessage(new Uint8Array()), undefined);
 });
 
-test('the end of a program has a description of its failure', () => {
+test('a failed program’s exit has a description', () => {
   const check = (status: unknown, message: string | undefined) =>
     assert.deepEqual(execMessage(bytes(3, JSON.stringify(status))), { kind: 'end', message });
   check({ status: 'Success' }, undefined);

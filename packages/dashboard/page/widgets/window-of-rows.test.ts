@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowWindow } from './window-of-rows.ts';
 
-test('the visible rows and some around them are drawn, and space replaces the others', () => {
+test('the visible rows and some around them are rendered, and blank space replaces the others', () => {
   const check = (topPx: number, expected: [number, number], count = 1000) => {
     const { first, last, beforePx, afterPx } = rowWindow({ count, rowPx: 20, topPx, heightPx: 200 });
     assert.deepEqual([first, last], expected);

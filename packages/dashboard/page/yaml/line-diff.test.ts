@@ -7,7 +7,7 @@ const shown = (lines: DiffLine[]) => lines.map(({ kind, text }) => signs[kind] +
 const before = (lines: DiffLine[]) => lines.filter(({ kind }) => kind !== 'added').map(({ text }) => text);
 const after = (lines: DiffLine[]) => lines.filter(({ kind }) => kind !== 'removed').map(({ text }) => text);
 
-test('a difference has the fewest changes', () => {
+test('a diff is minimal', () => {
   const check = (a: string, b: string, expected: string) =>
     assert.equal(shown(diffLines(a.replaceAll(' ', '\n'), b.replaceAll(' ', '\n'))), expected);
   check('a b c', 'a b c', ' a  b  c');
@@ -17,7 +17,7 @@ test('a difference has the fewest changes', () => {
   check('a b c a b b a', 'c b a b a c', '-a -b  c +b  a  b -b  a +c');
 });
 
-test('both texts can be rebuilt from the difference of random texts', () => {
+test('random texts can both be rebuilt from their diff', () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -30,13 +30,13 @@ test('both texts can be rebuilt from the difference of random texts', () => {
   }
 });
 
-test('texts with too many changes are one removed and one added block', () => {
+test('texts with too many changes yield one removed and one added block', () => {
   const text = (letter: string) => Array.from({ length: 3000 }, (_, index) => letter + index).join('\n');
   const lines = diffLines(text('a'), text('b'));
   assert.deepEqual([lines.length, lines[0]?.kind, lines.at(-1)?.kind], [6000, 'removed', 'added']);
 });
 
-test('unchanged lines far from a change are left out', () => {
+test('unchanged lines far from a change are omitted', () => {
   const text = Array.from({ length: 20 }, (_, index) => String(index));
   const parts = hunks(diffLines(text.join('\n'), text.with(10, 'x').join('\n')), 1);
   assert.deepEqual(

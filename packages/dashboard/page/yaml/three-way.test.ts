@@ -5,7 +5,7 @@ import { isEqual, mergeThree } from './three-way.ts';
 const check = (three: { base: unknown; mine: unknown; theirs: unknown }, value: unknown, conflicts: string[] = []) =>
   assert.deepEqual(mergeThree(three), { value, conflicts });
 
-test('changes of both sides to different fields are merged', () => {
+test('changes by both sides to different fields are merged', () => {
   check(
     { base: { a: 1, b: 1, c: { d: 1 } }, mine: { a: 2, b: 1, c: { d: 1 } }, theirs: { a: 1, b: 1, c: { d: 1, e: 5 } } },
     { a: 2, b: 1, c: { d: 1, e: 5 } },
@@ -14,13 +14,13 @@ test('changes of both sides to different fields are merged', () => {
   check({ base: { a: 1, b: 1 }, mine: { a: 3, b: 1 }, theirs: { a: 1 } }, { a: 3 });
 });
 
-test('a field that both sides have changed is a conflict, and has the value of the edit', () => {
+test('a field changed by both sides is a conflict, and has the edited value', () => {
   check({ base: { a: { b: 1 } }, mine: { a: { b: 2 } }, theirs: { a: { b: 3 } } }, { a: { b: 2 } }, ['a.b']);
   check({ base: { a: 1 }, mine: { a: 2 }, theirs: { a: 2 } }, { a: 2 });
   check({ base: [1], mine: [1, 2], theirs: [3] }, [1, 2], ['']);
 });
 
-test('items of lists are merged by name, and keep their order', () => {
+test('list items are merged by name, and keep their order', () => {
   check(
     {
       base: [
@@ -37,7 +37,7 @@ test('items of lists are merged by name, and keep their order', () => {
   );
 });
 
-test('the order of keys does not make values different', () => {
+test('key order does not make values different', () => {
   assert.ok(isEqual({ a: [1, { b: 2 }], c: null }, { c: null, a: [1, { b: 2 }] }));
   assert.ok(!isEqual({ a: 1 }, { a: 1, b: undefined }) && !isEqual([1], [1, 2]) && !isEqual(null, {}));
 });

@@ -5,7 +5,7 @@ import { credentialsOf, offeredProtocols, setCookie } from './credentials.ts';
 
 const of = (headers: Record<string, string>) => credentialsOf({ headers } as unknown as IncomingMessage, 8080);
 
-test('the cookie has the port in its name, since all ports of a host share the cookies', () => {
+test('the cookie’s name includes the port, as all ports of a host share cookies', () => {
   const cookie = 'podwright-dashboard-8081=other; podwright-dashboard-8080=own; x=y';
   assert.deepEqual(of({ cookie, 'x-podwright-key': 'k' }), { cookie: 'own', key: 'k' });
   assert.deepEqual(of({ cookie: 'podwright-dashboard-8081=other' }), { cookie: '', key: '' });
@@ -21,7 +21,7 @@ test('a WebSocket sends the key as a subprotocol, which is not forwarded', () =>
   assert.deepEqual(offeredProtocols({ headers } as unknown as IncomingMessage), ['v5.channel.k8s.io']);
 });
 
-test('scripts cannot read the cookie, and other sites do not send it', () => {
+test('the cookie is not readable by scripts, and not sent by other sites', () => {
   assert.equal(setCookie(80, 'c'), 'podwright-dashboard-80=c; Path=/; HttpOnly; SameSite=Strict');
   assert.match(setCookie(80, ''), /; Max-Age=0$/);
 });

@@ -6,7 +6,7 @@ import { isOwnHost } from './hosts.ts';
 const check = (listenHost: string, header: string, expected: boolean) =>
   assert.equal(isOwnHost(header, listenHost), expected, `${header} at ${listenHost}`);
 
-test('loopback is accepted with any port, because ssh may forward another one', () => {
+test('loopback is accepted with any port, as ssh may forward another one', () => {
   for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])
     for (const port of ['', ':1', ':8080', ':65535']) check('127.0.0.1', host + port, true);
 });
@@ -38,14 +38,14 @@ test('names that another site controls are refused', () => {
     check('127.0.0.1', header, header === 'localhost');
 });
 
-test('the address that the server listens on is accepted, and no other one', () => {
+test('the server’s own listening address is accepted, and no other', () => {
   check('192.0.2.1', '192.0.2.1:80', true);
   check('192.0.2.1', '192.0.2.2:80', false);
   check('2001:db8::1', '[2001:DB8::1]:80', true);
   check('192.0.2.1', 'localhost', true);
 });
 
-test('a server on all addresses accepts any address and its own name, but no other name', () => {
+test('a server listening on all addresses accepts any address and its own name, but no other name', () => {
   for (const wildcard of ['0.0.0.0', '::']) {
     check(wildcard, '192.0.2.7:80', true);
     check(wildcard, '[2001:db8::7]', true);

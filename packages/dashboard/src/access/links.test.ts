@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LINK_LIFE_MS, MAX_LINKS } from '../limits.ts';
 import { Links } from './links.ts';
 
-test('a token is valid once', () => {
+test('a token is valid only once', () => {
   const links = new Links();
   const token = links.issue(0);
   assert.equal(links.redeem(token, 1), true);
@@ -18,7 +18,7 @@ test('a token is valid for five minutes', () => {
   assert.equal(links.redeem('', 0), false);
 });
 
-test('the oldest token becomes invalid when there are too many', () => {
+test('the oldest token becomes invalid if there are too many', () => {
   const links = new Links();
   const tokens = Array.from({ length: MAX_LINKS + 1 }, () => links.issue(0));
   assert.deepEqual(

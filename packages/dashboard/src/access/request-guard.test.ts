@@ -17,7 +17,7 @@ function check(isAccepted: boolean, changes: { method?: string; url?: string; he
   assert.equal(refusal === undefined, isAccepted, `${JSON.stringify(changes)}: ${refusal}`);
 }
 
-test('a request must name this server as its host, once', () => {
+test('a request must have this server as its only Host', () => {
   check(true, {});
   check(true, { headers: { host: 'localhost:9000' } });
   check(false, { headers: { host: undefined } });
@@ -41,7 +41,7 @@ test('a request from a page of another origin is refused', () => {
     check(false, { headers: { origin } });
 });
 
-test('requests that may change something, and WebSockets, must have an Origin', () => {
+test('WebSockets, and requests that could change something, must have an Origin', () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     check(false, { method });
     check(true, { method, headers: { origin: ORIGIN } });
@@ -52,7 +52,7 @@ test('requests that may change something, and WebSockets, must have an Origin', 
     check(false, { method, headers: { origin: ORIGIN } });
 });
 
-test('requests from other sites are refused, except for a link that opens the document', () => {
+test('cross-site requests are rejected, except for a link that opens the document', () => {
   const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
   for (const site of ['cross-site', 'same-site', 'none']) {
     check(false, { headers: { 'sec-fetch-site': site } });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { MAX_SESSION_REQUESTS, MAX_SESSION_SOCKETS, MAX_SESSIONS, SESSION_LIFE_MS } from '../limits.ts';
 import { Session, Sessions } from './sessions.ts';
 
-test('a session is found by its cookie and its key together', () => {
+test('a session is identified by its cookie and its key together', () => {
   const sessions = new Sessions();
   const [one, other] = [sessions.begin(0), sessions.begin(0)];
   assert.ok(sessions.find(one, 1));
@@ -12,7 +12,7 @@ test('a session is found by its cookie and its key together', () => {
   assert.equal(sessions.find({ cookie: one.cookie, key: other.key }, 1), undefined);
 });
 
-test('a session ends after twelve hours, and at log-out', () => {
+test('a session ends after twelve hours, and on logout', () => {
   const sessions = new Sessions();
   const [one, other] = [sessions.begin(0), sessions.begin(0)];
   const session = sessions.find(one, SESSION_LIFE_MS - 1)!;
@@ -22,7 +22,7 @@ test('a session ends after twelve hours, and at log-out', () => {
   assert.equal(sessions.find(other, 1), undefined);
 });
 
-test('a session that sends no request ends after twelve hours too, with its streams', (t) => {
+test('an inactive session also ends after twelve hours, along with its streams', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const sessions = new Sessions();
   const session = sessions.find(sessions.begin(0), 1)!;
@@ -32,7 +32,7 @@ test('a session that sends no request ends after twelve hours too, with its stre
   assert.ok(session.ended.aborted);
 });
 
-test('the oldest session ends when there are too many', () => {
+test('the oldest session ends if there are too many', () => {
   const sessions = new Sessions();
   const all = Array.from({ length: MAX_SESSIONS + 1 }, () => sessions.begin(0));
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('the oldest session ends when there are too many', () => {
   );
 });
 
-test('the requests and the WebSockets of a session are bounded', () => {
+test('a session’s requests and WebSockets are limited', () => {
   const session = new Session();
   const sockets = Array.from({ length: MAX_SESSION_SOCKETS }, () => session.begin('socket'));
   assert.equal(session.begin('socket'), undefined);

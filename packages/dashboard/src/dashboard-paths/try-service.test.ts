@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressesOf } from './try-service.ts';
 
-test('only cluster IPs are tried, and no loopback or link-local address', () => {
+test('only cluster IPs are tried, and no loopback or link-local addresses', () => {
   assert.deepEqual(addressesOf({ clusterIP: '10.96.0.10' }), ['10.96.0.10']);
   assert.deepEqual(addressesOf({ clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1', 'fd00::1'] }), [
     '10.96.0.1',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleOf } from './usage-sample.ts';
 
-test("a sample has the node's part of the summary", () => {
+test('a sample contains the node’s part of the summary', () => {
   const summary = {
     node: {
       cpu: { usageNanoCores: 5 },
@@ -24,7 +24,7 @@ test("a sample has the node's part of the summary", () => {
   });
 });
 
-test('what a node does not report is 0', () => {
+test('values a node does not report are 0', () => {
   const empty = sampleOf({}, 1);
   assert.deepEqual(sampleOf({ node: { cpu: { usageNanoCores: 'x' }, memory: [], fs: null }, pods: {} }, 1), empty);
   assert.deepEqual([empty.cpuNanoCores, empty.images.usedBytes, empty.network.sentBytes, empty.pods], [0, 0, 0, 0]);

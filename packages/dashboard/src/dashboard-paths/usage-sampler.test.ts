@@ -24,7 +24,7 @@ function makeSampler(t: TestContext) {
   return { sampler, state, step };
 }
 
-test('samples are taken until no page has asked for them for half a minute', async (t) => {
+test('sampling stops once no page has requested samples for half a minute', async (t) => {
   const { sampler, state, step } = makeSampler(t);
   assert.equal(state.reads, 0);
   assert.equal((await sampler.samples(0)).length, 1);
@@ -33,7 +33,7 @@ test('samples are taken until no page has asked for them for half a minute', asy
   assert.equal((await sampler.samples(0)).length, state.reads);
 });
 
-test('a page receives the samples after the last one that it has', async (t) => {
+test('a page receives only samples newer than its last one', async (t) => {
   const { sampler, step } = makeSampler(t);
   const [first] = await sampler.samples(0);
   await step();
@@ -43,7 +43,7 @@ test('a page receives the samples after the last one that it has', async (t) => 
   );
 });
 
-test('the samples of an hour are kept', async (t) => {
+test('samples are kept for an hour', async (t) => {
   const { sampler, step } = makeSampler(t);
   for (let period = 0; period < MAX_SAMPLES + 10; period++) {
     await sampler.samples(0);
@@ -52,7 +52,7 @@ test('the samples of an hour are kept', async (t) => {
   assert.equal((await sampler.samples(0)).length, MAX_SAMPLES);
 });
 
-test('a failure of the first sample is reported to the page, and no further samples are taken', async (t) => {
+test('a failure of the first sample is reported to the page, and sampling stops', async (t) => {
   const { sampler, state, step } = makeSampler(t);
   state.problem = new Error('forbidden');
   await assert.rejects(sampler.samples(0), /forbidden/);

@@ -7,7 +7,7 @@ import { ServedDashboard } from '../served-dashboard.fixture.ts';
 const EXEC = '/api/v1/namespaces/default/pods/web/exec?command=sh&stdin=true&tty=true';
 const V5 = 'v5.channel.k8s.io';
 
-test('a WebSocket of exec is forwarded without the session key, and ends with the session', async (t) => {
+test('an exec WebSocket is forwarded without the session key, and ends with the session', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end());
   const server = new WebSocketServer({ noServer: true });
   let protocols: string | undefined;
@@ -31,7 +31,7 @@ test('a WebSocket of exec is forwarded without the session key, and ends with th
   await once(socket, 'close');
 });
 
-test("the API server's refusal of a terminal is reported", async (t) => {
+test('the API server’s rejection of a terminal is reported', async (t) => {
   const dashboard = await ServedDashboard.start(t, (_request, response) => response.end());
   dashboard.api.on('upgrade', (_request, socket) => {
     const body = '{"message":"pods \\"web\\" is forbidden"}';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerHeaders, dataType, forwardedHeaders } from './forwarded-headers.ts';
 
-test('credentials, cookies, hop-by-hop and impersonation headers of the browser are not forwarded', () => {
+test('the browser’s credentials, cookies, hop-by-hop and impersonation headers are not forwarded', () => {
   const kept = { accept: 'application/json', 'content-type': 'application/json', 'if-match': 'x' };
   const dropped = {
     ...{
@@ -20,7 +20,7 @@ test('credentials, cookies, hop-by-hop and impersonation headers of the browser 
   assert.match(agent!, /^podwright-dashboard\//);
 });
 
-test('cookies, redirects and policies of the API server are not forwarded', () => {
+test('the API server’s cookies, redirects and policies are not forwarded', () => {
   const headers = answerHeaders({
     ...{ 'set-cookie': ['a=b'], location: '/x', 'content-security-policy': 'x', 'access-control-allow-origin': '*' },
     ...{ 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': '5', refresh: '0' },
@@ -30,7 +30,7 @@ test('cookies, redirects and policies of the API server are not forwarded', () =
   });
 });
 
-test('types that a browser shows as a document become plain text', () => {
+test('types that a browser would display as a document become plain text', () => {
   for (const type of [
     'application/json',
     'application/json;stream=watch',

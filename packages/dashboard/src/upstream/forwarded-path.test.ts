@@ -5,7 +5,7 @@ import { forwardingProblem, isForwarded, isLongLived } from './forwarded-path.ts
 const isAccepted = (target: string, { method = 'GET', stream = false } = {}) =>
   forwardingProblem({ method, target, stream }) === undefined;
 
-test("Kubernetes' paths are forwarded, and no others", () => {
+test('Kubernetes API paths are forwarded, and no others', () => {
   for (const target of [
     '/api',
     '/apis',
@@ -39,7 +39,7 @@ test("Kubernetes' paths are forwarded, and no others", () => {
   }
 });
 
-test('paths that another server could take for a different path are refused', () => {
+test('paths that another server could interpret differently are rejected', () => {
   for (const target of [
     '/api/../podwright/v1/stop',
     '/api/./v1',
@@ -69,7 +69,7 @@ test('paths that another server could take for a different path are refused', ()
     assert.ok(!isAccepted(target), target);
 });
 
-test('the subresource proxy is not forwarded, except for the statistics of a node', () => {
+test('the proxy subresource is not forwarded, except for node statistics', () => {
   for (const target of [
     '/api/v1/namespaces/default/pods/web/proxy',
     '/api/v1/namespaces/default/pods/web/proxy/',

@@ -32,7 +32,7 @@ const read = async (api: ApiServer) => {
   return `${status} ${body}`;
 };
 
-test('a request that is answered with 401 is sent once more if there are new credentials', async (t) => {
+test('a request answered with 401 is retried once if there are new credentials', async (t) => {
   const seen: unknown[] = [];
   const socket = await serve(t, ({ headers }, response) => {
     seen.push(headers.authorization);
@@ -51,7 +51,7 @@ test('a request that is answered with 401 is sent once more if there are new cre
   assert.equal(await read(api), '401 x');
 });
 
-test('a GET is sent once more if the server had closed the kept connection', async (t) => {
+test('a GET is retried once if the server closed the kept-alive connection', async (t) => {
   let requests = 0;
   const api = await serve(t, (request, response) => {
     requests++;
@@ -63,11 +63,11 @@ test('a GET is sent once more if the server had closed the kept connection', asy
   assert.equal(requests, 3);
 });
 
-test('the error names the API server that cannot be reached', async () => {
+test('the error names the unreachable API server', async () => {
   await assert.rejects(read(nodeSocket('/nonexistent/socket')), /cannot reach the API server \/nonexistent\/socket/);
 });
 
-test('a server that accepts the connection, but answers no TLS handshake, is given up', async (t) => {
+test('a server that accepts the connection but does not answer the TLS handshake is abandoned', async (t) => {
   const server = createTcpServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
@@ -82,7 +82,7 @@ test('a server that accepts the connection, but answers no TLS handshake, is giv
   connection.destroy();
 });
 
-test('an answer that is too large is refused', async (t) => {
+test('an oversized response is rejected', async (t) => {
   const api = await serve(t, (_request, response) => {
     response.end(Buffer.alloc(17 << 20));
   });

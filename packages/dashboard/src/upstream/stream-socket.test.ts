@@ -24,7 +24,7 @@ async function refusal(socket: WebSocket): Promise<number> {
   return response.statusCode;
 }
 
-test('an answer is sent as its status and its body, and then the WebSocket is closed with 1000', async (t) => {
+test('a response is sent as its status and body, then the WebSocket is closed with 1000', async (t) => {
   const dashboard = await ServedDashboard.start(t, (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json;stream=watch' });
     response.write('{"type":');
@@ -41,7 +41,7 @@ test('an answer is sent as its status and its body, and then the WebSocket is cl
   assert.equal(dashboard.seen[0]!.url, path);
 });
 
-test("a page that does not read pauses the API server's stream, and later receives all of it", async (t) => {
+test('a slow page pauses the API server’s stream, and later receives all of it', async (t) => {
   const chunk = Buffer.alloc(64 << 10, 'x');
   const chunks = 640;
   let written = 0;
@@ -68,7 +68,7 @@ test("a page that does not read pauses the API server's stream, and later receiv
   assert.equal(bytes, chunk.length * chunks);
 });
 
-test('the WebSocket is closed with 1011 when the connection to the API server is lost', async (t) => {
+test('the WebSocket is closed with 1011 if the connection to the API server is lost', async (t) => {
   const dashboard = await ServedDashboard.start(t, (request, response) => {
     if (request.url === '/version') return request.socket.destroy();
     response.writeHead(200, { 'content-type': 'application/json' }).write('{}');

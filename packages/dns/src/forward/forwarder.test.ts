@@ -66,7 +66,7 @@ async function forwarderTo(...behaviours: Behaviour[]) {
   };
 }
 
-test('an answer is asked for once while it is kept, and by clients at the same time', async () => {
+test('a question is forwarded once while its answer is cached, and once for concurrent clients', async () => {
   await using parts = await forwarderTo(right);
   const [one, other] = await Promise.all([parts.ask('a.example'), parts.ask('A.example')]);
   assert.equal(one, other);
@@ -75,7 +75,7 @@ test('an answer is asked for once while it is kept, and by clients at the same t
   assert.deepEqual(parts.resolvers[0]!.names, ['a.example', 'b.example']);
 });
 
-test('the ports and IDs of queries differ', async () => {
+test('queries have varying ports and IDs', async () => {
   await using parts = await forwarderTo(right);
   await Promise.all(Array.from({ length: 20 }, (_, index) => parts.ask(`${index}.example`)));
   const { asked } = parts.resolvers[0]!;
@@ -83,7 +83,7 @@ test('the ports and IDs of queries differ', async () => {
   assert.ok(new Set(asked.map(({ port }) => port)).size > 15);
 });
 
-test('answers with another ID or to another question do not count', async () => {
+test('answers with a wrong ID or question are ignored', async () => {
   await using parts = await forwarderTo(({ query }) => [
     { id: query.id ^ 1, rcode: RCODE.REFUSED },
     { name: 'b.example', rcode: RCODE.REFUSED },
@@ -92,7 +92,7 @@ test('answers with another ID or to another question do not count', async () => 
   assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
 });
 
-test('a question is asked by TCP if its answer is truncated, or answers are forged', async () => {
+test('a question is retried over TCP if its answer is truncated or answers are forged', async () => {
   await using parts = await forwarderTo(({ query, isTcp }) => {
     if (isTcp) return { answers: [address(query.question.name)] };
     if (query.question.name === 'long.example') return { flags: FLAG.truncated };
@@ -102,14 +102,14 @@ test('a question is asked by TCP if its answer is truncated, or answers are forg
     assert.equal((await parts.ask(name)).answer.records.length, 1, name);
 });
 
-test('if a resolver does not answer, the next one is asked, and is then asked first', async () => {
+test('if a resolver does not respond, the next one is tried, and from then on preferred', async () => {
   await using parts = await forwarderTo(() => undefined, right);
   assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
   await parts.ask('b.example');
   assert.deepEqual(parts.resolvers[0]!.names, ['a.example']);
 });
 
-test('a resolver that is not there is not waited for', async () => {
+test('an absent resolver is not waited for', async () => {
   await using parts = await forwarderTo(right);
   await parts.resolvers[0]![Symbol.asyncDispose]();
   const startedMs = performance.now();
@@ -129,14 +129,14 @@ test('a refusal is returned only if no other resolver has an answer', async () =
   assert.equal(parts.resolvers[1]!.names.length, 2);
 });
 
-test('a resolver that does not know EDNS is asked without it', async () => {
+test('a resolver without EDNS support is queried without it', async () => {
   await using parts = await forwarderTo(({ query }) =>
     query.edns === undefined ? { answers: [address(query.question.name)] } : { rcode: RCODE.FORMERR },
   );
   assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
 });
 
-test('without an answer, the question fails after the bounded attempts', async () => {
+test('without an answer, the question fails after a limited number of attempts', async () => {
   await using silent = await forwarderTo(() => undefined);
   await assert.rejects(silent.ask('a.example'), { code: 'deadline_exceeded' });
   assert.equal(silent.resolvers[0]!.names.length, 3);
@@ -148,7 +148,7 @@ test('without an answer, the question fails after the bounded attempts', async (
   await assert.rejects(lying.ask('a.example'), { code: 'invalid_argument' });
 });
 
-test('one client cannot take the places of all others', async () => {
+test('one client cannot occupy everyone else’s slots', async () => {
   await using parts = await forwarderTo(() => undefined);
   const asked = Array.from({ length: 300 }, (_, index) => parts.ask(`${index}.example`, 'greedy'));
   const results = await Promise.allSettled([...asked, parts.ask('z.example', 'modest')]);
@@ -157,7 +157,7 @@ test('one client cannot take the places of all others', async () => {
   assert.equal(codes.at(-1), 'deadline_exceeded');
 });
 
-test('clients that take all places together leave each other client its share', async () => {
+test('clients that together occupy all slots leave every other client its share', async () => {
   await using parts = await forwarderTo(() => undefined);
   const code = (answer: Promise<unknown>) => answer.then(() => undefined, errorCode);
   const greedy = ['a', 'b', 'c', 'd'].flatMap((client) =>
@@ -170,7 +170,7 @@ test('clients that take all places together leave each other client its share', 
   assert.equal(codes.filter((one) => one === 'resource_exhausted').length, 1);
 });
 
-test('places that one client after the other takes do not add up', () => {
+test('slots occupied by one client after another do not accumulate', () => {
   const waiting = new WaitingClients();
   const refused: AbortSignal[] = [];
   for (let client = 0; client < 1000; client++) {
@@ -181,7 +181,7 @@ test('places that one client after the other takes do not add up', () => {
   assert.throws(() => waiting.enter('last'), { code: 'resource_exhausted' });
 });
 
-test('without resolvers, questions fail at once, until the file has one', async () => {
+test('without resolvers, questions fail at once until the file lists one', async () => {
   const path = join(scratch, 'absent');
   const forwarder = new Forwarder({ path, own: [{ address: '127.0.0.1', port: 53 }], logger: silentLogger });
   await assert.rejects(forwarder.resolve(question('a'), 'a'), { code: 'unavailable' });
@@ -191,7 +191,7 @@ test('without resolvers, questions fail at once, until the file has one', async 
   );
 });
 
-test('the lifetime of an answer is its least TTL, within bounds; without an authority, a denial is not kept', () => {
+test('an answer’s lifetime is its lowest TTL, within limits, and a denial without an SOA is not cached', () => {
   const query = { id: 1, flags: 0, question: question('a.example'), questionEnd: 0, edns: undefined };
   const lifetime = (reply: Parameters<typeof replyBytes>[1]) =>
     lifetimeSeconds(readAnswer(replyBytes(query, reply), { id: 1, question: query.question })!);
@@ -208,7 +208,7 @@ test('the lifetime of an answer is its least TTL, within bounds; without an auth
   assert.equal(lifetime({ flags: FLAG.truncated, answers: [address('a.example')] }), 0);
 });
 
-test('an answer is dropped from the cache at the end of its lifetime', () => {
+test('an answer is removed from the cache at the end of its lifetime', () => {
   let nowMs = 0;
   const cache = new AnswerCache(() => nowMs);
   const query = { id: 1, flags: 0, question: question('a.example'), questionEnd: 0, edns: undefined };

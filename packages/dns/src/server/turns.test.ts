@@ -35,7 +35,7 @@ function otherWork() {
   return work;
 }
 
-test('a connection that is closed is not answered any more, and its questions leave time for other work', async () => {
+test('a closed connection gets no more answers, and its questions leave time for other work', async () => {
   const responder = new SlowResponder();
   await using server = await TcpServer.listen(LOCAL, { responder, turns: new Turns() });
   const socket = connect(server.port, LOCAL.address);
@@ -56,7 +56,7 @@ test('a connection that is closed is not answered any more, and its questions le
   assert.ok(before < 500, `${before} questions were answered`);
 });
 
-test('the questions of one client wait for their own turns only', async () => {
+test('a client’s questions wait only for their own turns', async () => {
   const responder = new SlowResponder();
   const options = { responder, turns: new Turns(), logger: silentLogger };
   const server = await serveUdp(LOCAL, options);
@@ -77,7 +77,7 @@ test('the questions of one client wait for their own turns only', async () => {
   }
 });
 
-test('each client has one turn after the other', async () => {
+test('each client’s turns are sequential', async () => {
   const turns = new Turns();
   const ran: string[] = [];
   for (const piece of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) turns.add(piece[0]!, () => ran.push(piece));

@@ -19,7 +19,7 @@ function message({ flags = FLAG.recursionDesired as number, counts = [1, 0, 0, 0
 const QUESTION = [1, 0x61, 0, 0, TYPE.A, 0, CLASS_IN];
 const OPT = [0, 0, TYPE.OPT, 4, 0xd0, 0, 0, 0x80, 0, 0, 0];
 
-test('a query is read with its question and its EDNS record', () => {
+test('a query is parsed with its question and EDNS record', () => {
   assert.deepEqual(readQuery(message({}, ...QUESTION)), {
     id: 7,
     flags: FLAG.recursionDesired,
@@ -31,7 +31,7 @@ test('a query is read with its question and its EDNS record', () => {
   assert.deepEqual(query?.question && query.edns, { sizeBytes: 1232, version: 0, dnssecOk: true });
 });
 
-test('what is no query gets no answer, and a query that cannot be read gets the code for it', () => {
+test('a message that is not a query gets no answer, and a malformed query gets the appropriate code', () => {
   const rcodeOf = (bytes: Buffer) => {
     const read = readQuery(bytes);
     return read === undefined ? 'none' : read.question === undefined ? read.rcode : 'a question';
@@ -56,7 +56,7 @@ test('what is no query gets no answer, and a query that cannot be read gets the 
     assert.equal(rcodeOf(bytes), RCODE.FORMERR, bytes.toString('hex'));
 });
 
-test('a name keeps bytes that are not letters, and its case, through reading and writing', () => {
+test('a name round-trips with its case and nonletter bytes', () => {
   const bytes = Buffer.from([4, 0x57, 0x2e, 0x5c, 0xff, 2, 0x61, 0x20, 0]);
   const { name, end } = readName(Buffer.concat([Buffer.alloc(12), bytes]), 12);
   assert.equal(name, 'W\\046\\092\\255.a\\032');
@@ -68,7 +68,7 @@ test('a name keeps bytes that are not letters, and its case, through reading and
   assert.deepEqual(writer.bytes().subarray(12, 21), bytes);
 });
 
-test('a name ends at its pointer, and a chain of pointers is followed only so far', () => {
+test('a name ends at its pointer, and chains of pointers are followed only to a limit', () => {
   const chain = [0];
   for (let at = 12; at < 200; at = 12 + chain.length - 2) chain.push(0xc0, at);
   const bytes = Buffer.concat([Buffer.alloc(12), Buffer.from(chain)]);
@@ -77,7 +77,7 @@ test('a name ends at its pointer, and a chain of pointers is followed only so fa
   assert.equal(skipName(bytes, bytes.length - 2), bytes.length);
 });
 
-test('names are valid up to their limits', () => {
+test('names are valid up to the length limits', () => {
   const label = 'a'.repeat(63);
   assert.ok(isName('') && isName(label) && isName(`${label}.${label}.${label}.${'a'.repeat(61)}`));
   assert.ok(!isName(`${label}a`) && !isName('a..b') && !isName('.a') && !isName(`${label}.${label}.${label}.${label}`));
@@ -103,7 +103,7 @@ test('repeated names are compressed, except in SRV records', () => {
   assert.equal(bytes.length, 12 + 15 + (2 + 10 + 4) + (2 + 10 + 6 + 11));
 });
 
-test('a record that does not fit leaves the message as it was', () => {
+test('a record that does not fit leaves the message unchanged', () => {
   const writer = new MessageWriter();
   writer.begin(1, 0, 70);
   writer.question({ name: 'a.example', type: 1, class: 1 });
@@ -115,7 +115,7 @@ test('a record that does not fit leaves the message as it was', () => {
   assert.equal(writer.bytes().toString('latin1').indexOf('\x01b\xc0'), before.length);
 });
 
-test('addresses have bytes, keys and reverse names', () => {
+test('addresses are converted to bytes, keys and reverse names', () => {
   const hex = (text: string) => addressBytes(text)?.toString('hex');
   assert.equal(hex('10.0.0.255'), '0a0000ff');
   assert.equal(hex('::'), '0'.repeat(32));
@@ -129,7 +129,7 @@ test('addresses have bytes, keys and reverse names', () => {
     assert.equal(reverseKey(name), undefined, name);
 });
 
-test('messages are cut out of a stream however it is split, and long ones are refused', () => {
+test('messages are extracted from a stream however it is split, and long ones are rejected', () => {
   const stream = Buffer.concat([framed(Buffer.from('one')), framed(Buffer.alloc(0)), framed(Buffer.from('three'))]);
   for (const size of [1, 2, 3, 100]) {
     const found: string[] = [];

@@ -50,7 +50,7 @@ function checkNegative(name: string, type: TypeName, rcode: 'NXDOMAIN' | 'NOERRO
   assert.equal(found.authorities[0]!.ttl, 30);
 }
 
-test('a service with cluster IPs has addresses of both families, and a port an SRV record', () => {
+test('a service with cluster IPs has addresses of both families, and its ports have SRV records', () => {
   check('kubernetes.default.svc.cluster.local', 'A', 'A 10.96.0.1');
   check('web.shop.svc.cluster.local', 'A', 'A 10.96.0.7');
   check('web.shop.svc.cluster.local', 'AAAA', 'AAAA fd00::7');
@@ -67,7 +67,7 @@ test('a service with cluster IPs has addresses of both families, and a port an S
   ]);
 });
 
-test('a headless service has the addresses of its ready endpoints, and each endpoint a name', () => {
+test('a headless service has the addresses of its ready endpoints, and each endpoint has a name', () => {
   check('db.shop.svc.cluster.local', 'A', 'A 10.88.0.5', 'A 10.88.0.6');
   check('db.shop.svc.cluster.local', 'AAAA', 'AAAA fd00:88::');
   check('db-0.db.shop.svc.cluster.local', 'A', 'A 10.88.0.5');
@@ -87,7 +87,7 @@ test('a headless service has the addresses of its ready endpoints, and each endp
   ]);
 });
 
-test('an alias is followed inside the cluster, and handed to the resolvers outside', () => {
+test('an alias is followed within the cluster, and left to the resolvers outside it', () => {
   check('out.shop.svc.cluster.local', 'CNAME', 'CNAME www.example.org');
   check('out.shop.svc.cluster.local', 'A', 'CNAME www.example.org');
   assert.equal(ask('out.shop.svc.cluster.local', 'A')!.alias, 'www.example.org');
@@ -103,7 +103,7 @@ test('an alias is followed inside the cluster, and handed to the resolvers outsi
   assert.equal(ask('ring.shop.svc.cluster.local', 'A')!.rcode, RCODE.SERVFAIL);
 });
 
-test('reverse names are those of cluster IPs and of endpoints; others are not of the cluster', () => {
+test('reverse names are those of cluster IPs and endpoints, and others are outside the cluster', () => {
   check('1.0.96.10.in-addr.arpa', 'PTR', 'PTR kubernetes.default.svc.cluster.local');
   check('5.0.88.10.in-addr.arpa', 'PTR', 'PTR db-0.db.shop.svc.cluster.local');
   check(
@@ -116,7 +116,7 @@ test('reverse names are those of cluster IPs and of endpoints; others are not of
   assert.equal(ask('1.0.96.10.in-addr.arpa', 'A'), undefined);
 });
 
-test('names of pods are their addresses, whether or not a pod has it', () => {
+test('pod names map to their addresses, whether or not a pod has the address', () => {
   check('10-1-2-3.shop.pod.cluster.local', 'A', 'A 10.1.2.3');
   check('fd00--1.shop.pod.cluster.local', 'AAAA', 'AAAA fd00::1');
   checkNegative('10-1-2-3.shop.pod.cluster.local', 'AAAA', 'NOERROR');
@@ -125,7 +125,7 @@ test('names of pods are their addresses, whether or not a pod has it', () => {
   checkNegative('web.shop.pod.cluster.local', 'A', 'NXDOMAIN');
 });
 
-test('the domain has its authority, its server and its version', () => {
+test('the domain has an SOA, a name server and a version', () => {
   check('cluster.local', 'SOA', 'SOA ns.dns.cluster.local hostmaster.cluster.local 30');
   check('cluster.local', 'NS', 'NS ns.dns.cluster.local');
   check('ns.dns.cluster.local', 'A', 'A 10.96.0.10');
@@ -133,7 +133,7 @@ test('the domain has its authority, its server and its version', () => {
   checkNegative('dns-version.cluster.local', 'A', 'NOERROR');
 });
 
-test('a name without the asked type, or with names below it only, exists; others do not', () => {
+test('names lacking the requested type, or having only names under them, exist; others do not', () => {
   for (const name of [
     'cluster.local',
     'svc.cluster.local',
@@ -164,22 +164,22 @@ test('a name without the asked type, or with names below it only, exists; others
     checkNegative(name, 'A', 'NXDOMAIN');
 });
 
-test('the case of a name does not matter, and the answer repeats it', () => {
+test('names are case-insensitive, and the answer preserves the case', () => {
   check('KuberneteS.default.SVC.Cluster.Local', 'A', 'A 10.96.0.1');
   assert.equal(ask('xcluster.local', 'A'), undefined);
   assert.equal(ask('example.org', 'A'), undefined);
 });
 
-test('zones are not transferred', () => {
+test('zone transfers are refused', () => {
   assert.equal(ask('cluster.local', 'AXFR')!.rcode, RCODE.REFUSED);
 });
 
-test('the turn selects the address that is first', () => {
+test('the turn selects the first address', () => {
   const first = (turn: number) => dataOf(ask('db.shop.svc.cluster.local', 'A', turn)!.answers[0]!);
   assert.deepEqual([0, 1, 2, 3].map(first), ['10.88.0.5', '10.88.0.6', '10.88.0.5', '10.88.0.6']);
 });
 
-test('before all objects are read, a name that is not found is not denied', () => {
+test('a name not found before all objects are loaded is not denied', () => {
   const starting = testCluster();
   starting.isComplete = false;
   const rcode = (name: string) => answer({ name, type: TYPE.A, class: CLASS_IN }, starting)!.rcode;
@@ -187,7 +187,7 @@ test('before all objects are read, a name that is not found is not denied', () =
   assert.equal(rcode('web.shop.svc.cluster.local'), RCODE.NOERROR);
 });
 
-test('changes of objects change the answers and the serial number', () => {
+test('object changes update the answers and the serial number', () => {
   const changing = testCluster();
   const addresses = (name: string) =>
     answer({ name, type: TYPE.A, class: CLASS_IN }, changing)!.answers.map(dataOf).join(' ');
@@ -222,7 +222,7 @@ function largeCluster(ports: number, endpoints: number, hostname?: string) {
   return large;
 }
 
-test('the work for an answer does not grow with the ports and endpoints of a service', () => {
+test('the cost of an answer does not grow with a service’s ports and endpoints', () => {
   const limit = 80;
   const questions = ['large', '_p1._tcp.large', '_x._tcp.large', '_tcp.large', '_x.large', 'same.large', 'x.large'];
   for (const hostname of [undefined, 'same']) {
@@ -239,7 +239,7 @@ test('the work for an answer does not grow with the ports and endpoints of a ser
   }
 });
 
-test('the names of an address that many slices have are bounded', () => {
+test('the names of an address in many slices are limited', () => {
   const large = testCluster();
   for (let index = 0; index < 2000; index++)
     large.setSlice(slice(`shop/s-${index}`, `s-${index}`, { ports: [], endpoints: [{ addresses: ['10.9.9.9'] }] }));

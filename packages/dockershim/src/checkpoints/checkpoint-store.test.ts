@@ -23,7 +23,7 @@ function place(t: { after(work: () => void): void }) {
   return { directory, warned, store: new CheckpointStore(directory, logger) };
 }
 
-test('a checkpoint is read back unchanged, also by another process', async (t) => {
+test('a checkpoint round-trips, even in another process', async (t) => {
   const { directory, store } = place(t);
   await store.write(ID, checkpoint);
   assert.deepEqual(await new CheckpointStore(directory, silentLogger).read(ID), checkpoint);
@@ -34,7 +34,7 @@ test('a checkpoint is read back unchanged, also by another process', async (t) =
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test('the files of a sandbox are removed with its checkpoint, and are listed without one', async (t) => {
+test('a sandbox’s files are removed with its checkpoint, and listed if they have none', async (t) => {
   const { directory, store } = place(t);
   mkdirSync(store.filesOf(ID));
   assert.deepEqual(await store.ids(), [ID]);
@@ -73,7 +73,7 @@ test('a corrupt checkpoint is logged with its path and removed', async (t) => {
   assert.throws(() => decodeCheckpoint('{}'), { code: 'data_loss' });
 });
 
-test('only complete ids become parts of paths', async (t) => {
+test('only complete IDs become path segments', async (t) => {
   const { directory, store } = place(t);
   mkdirSync(join(directory, 'x'));
   writeFileSync(join(directory, 'x', 'y.json'), '');
@@ -85,7 +85,7 @@ test('only complete ids become parts of paths', async (t) => {
   assert.deepEqual(readdirSync(join(directory, 'x')), ['y.json']);
 });
 
-test('foreign file names are kept, and files of interrupted writes are swept', async (t) => {
+test('foreign files are kept, and files of interrupted writes are cleaned up', async (t) => {
   const { directory, store } = place(t);
   await store.write(ID, checkpoint);
   for (const name of ['README', `${ID}.json.0a1b.tmp`, `${ID}.json~`]) writeFileSync(join(directory, name), '');
@@ -94,7 +94,7 @@ test('foreign file names are kept, and files of interrupted writes are swept', a
   assert.deepEqual(readdirSync(directory).sort(), ['README', `${ID}.json`, `${ID}.json~`].sort());
 });
 
-test('a symbolic link to anything but a regular file is a corrupt checkpoint', async (t) => {
+test('a symlink to anything but a regular file is a corrupt checkpoint', async (t) => {
   const { directory, store } = place(t);
   symlinkSync('/dev/zero', join(directory, `${ID}.json`));
   assert.equal(await store.read(ID), undefined);

@@ -45,13 +45,13 @@ const answering =
   (_request, response) =>
     response.writeHead(status).end(body);
 
-test('errors of the Engine keep their message and their class', async () => {
+test('errors from the Engine keep their message and class', async () => {
   await check(answering(500, '{"message":"disk full"}'), 'internal', /disk full/);
   await check(answering(503, 'no daemon'), 'unavailable', /no daemon/);
   await check(answering(500, ''), 'internal', /the Docker Engine answered 500/);
 });
 
-test('a redirection is an error', async () => {
+test('a redirect is an error', async () => {
   await using fake = await startFakeEngine(answering(301, ''));
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
   await assert.rejects(engine.containers.stop('abc', 0), /the Docker Engine answered 301/);
@@ -59,7 +59,7 @@ test('a redirection is an error', async () => {
   await check(answering(301, ''), 'internal', /the Docker Engine answered 301/);
 });
 
-test('an id that would change the path of a request is not found, without a request to the Engine', async () => {
+test('an ID that would change a request’s path is not found, without a request to the Engine', async () => {
   let asked = 0;
   await using fake = await startFakeEngine((_request, response) => {
     asked++;
@@ -93,7 +93,7 @@ test('a malformed, truncated or missing answer is an error', async () => {
   await check(cut, 'unavailable', /read the answer/);
 });
 
-test('an Engine that does not answer does not hold up a client that cancels its call', async () => {
+test('an unresponsive Engine does not hold up a client that cancels its call', async () => {
   await using fake = await startFakeEngine(() => undefined);
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
   const verbs = containerHandlers(

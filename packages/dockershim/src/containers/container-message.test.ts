@@ -27,7 +27,7 @@ function statusOf(
   return criContainerStatus(inspection, changes.image);
 }
 
-test('the state of a container follows from the inspection of the Engine', () => {
+test('a container’s state is derived from the Engine’s inspection', () => {
   const check = (state: object, expected: object) => {
     const { state: shown, exitCode, reason, startedAt, finishedAt } = { ...blank, ...statusOf(state) };
     assert.deepEqual({ state: shown, exitCode, reason, startedAt, finishedAt }, { ...blank, ...expected });
@@ -49,7 +49,7 @@ test('the state of a container follows from the inspection of the Engine', () =>
   check({ Status: 'created', ExitCode: 127 }, exit(127, 'ContainerCannotRun'));
 });
 
-test('the image of a container is reported by a pullable reference if it has one', () => {
+test('a container’s image is reported by a pullable reference if it has one', () => {
   const refs = (image?: { RepoTags: string[]; RepoDigests: string[] }, userImage = '') => {
     const details = JSON.stringify({ labels: [], annotations: [], userImage });
     const status = statusOf({}, { image, config: { Image: 'asked:1', Labels: { 'io.podwright.details': details } } });
@@ -62,7 +62,7 @@ test('the image of a container is reported by a pullable reference if it has one
   assert.deepEqual(refs(both, 'h:5000/b:2'), ['h:5000/b:2', 'docker-pullable://h:5000/b@sha256:bb', 'sha256:1f']);
 });
 
-test('labels of the image are not reported for the container, unless another dockershim created it', () => {
+test('image labels are not reported for the container, unless another dockershim created it', () => {
   const Labels = { mine: '1', maintainer: 'x', 'annotation.a': '2', 'annotation.evil': '3' };
   const shown = (labels: object) => {
     const { labels: one, annotations } = statusOf({}, { config: { Labels: labels } });
@@ -79,7 +79,7 @@ test('labels of the image are not reported for the container, unless another doc
     assert.deepEqual(shown({ ...Labels, 'io.podwright.details': broken }), all, broken);
 });
 
-test('user and stop signal are reported if the Engine reports them', () => {
+test('user and stop signal are reported if the Engine provides them', () => {
   const of = (config: object) => statusOf({}, { config });
   assert.equal(of({ User: 'web' }).user, undefined);
   assert.equal(of({ User: '7' }).user, undefined);
@@ -88,7 +88,7 @@ test('user and stop signal are reported if the Engine reports them', () => {
   assert.equal(of({ StopSignal: 'SIGRTMIN+3' }).stopSignal, Signal.SIGRTMINPLUS3);
 });
 
-test('states of the Engine and of the CRI are mapped in both directions', () => {
+test('Engine and CRI states are mapped in both directions', () => {
   for (const [word, state] of Object.entries({ created: 0, running: 1, paused: 1, exited: 2, dead: 2, odd: 3 })) {
     assert.equal(listedState({ State: word }), state, word);
     if (word !== 'odd') assert.ok(engineStates(state).includes(word));

@@ -68,7 +68,7 @@ const mount = (mount: NonNullable<Config['mounts']>[number]): Config => ({
   mounts: [{ hostPath: '/h', containerPath: '/c', ...mount } as typeof mount],
 });
 
-test('command, arguments and environment replace those of the image, and empty lists replace nothing', () => {
+test('command, arguments and environment override those of the image, but empty lists do not', () => {
   const nothing = { Entrypoint: undefined, Cmd: undefined, WorkingDir: undefined, User: undefined };
   check({}, { Image: 'i', ...nothing, Env: [], Tty: false, OpenStdin: false, Healthcheck: { Test: ['NONE'] } });
   check({ command: ['a'] }, { Entrypoint: ['a'], Cmd: undefined });
@@ -78,7 +78,7 @@ test('command, arguments and environment replace those of the image, and empty l
   check({ workingDir: '/w', stopSignal: Signal.SIGRTMINPLUS3 }, { WorkingDir: '/w', StopSignal: 'SIGRTMIN+3' });
 });
 
-test('a container has the namespaces, the parent cgroup and the OCI runtime of its sandbox', () => {
+test('a container has its sandbox’s namespaces, parent cgroup and OCI runtime', () => {
   const all = { NetworkMode: SHARED, IpcMode: SHARED, PidMode: SHARED, CgroupParent: '/pod', Runtime: 'runc' };
   checkHost({}, { ...all, UTSMode: undefined, UsernsMode: undefined, RestartPolicy: { Name: 'no' } });
   const onHost = { Id: ID, HostConfig: { UsernsMode: 'host' } } as SpecSources['sandbox'];
@@ -96,7 +96,7 @@ test('a container has the namespaces, the parent cgroup and the OCI runtime of i
   checkSecurity(users, { PidMode: SHARED }, { sandboxConfig });
 });
 
-test("CRI fields without an Engine field are stored in labels, which a client's labels cannot override", () => {
+test('CRI fields without an Engine equivalent are stored in labels that a client’s labels cannot override', () => {
   const { Labels } = specOf({
     labels: { a: 'b', 'io.kubernetes.docker.type': 'podsandbox' },
     annotations: { c: 'd' },
@@ -132,7 +132,7 @@ test('users, groups and capabilities are translated', () => {
   checkRefusal(security({ capabilities: { addAmbientCapabilities: ['KILL'] } }), 'unimplemented', /ambient.*KILL/);
 });
 
-test('profiles of seccomp, AppArmor and SELinux are translated', () => {
+test('seccomp, AppArmor and SELinux profiles are translated', () => {
   checkSecurity({}, { SecurityOpt: ['seccomp=unconfined'] });
   checkSecurity({ seccomp: { profileType: RuntimeDefault } }, { SecurityOpt: [] });
   checkSecurity(
@@ -154,7 +154,7 @@ test('profiles of seccomp, AppArmor and SELinux are translated', () => {
   checkSecurity(label, { SecurityOpt: ['label=type:t', 'label=level:s0:c1'] });
 });
 
-test('masked paths are those of the request, and a privileged container needs a privileged sandbox', () => {
+test('masked paths come from the request, and a privileged container needs a privileged sandbox', () => {
   checkSecurity({}, { MaskedPaths: [], ReadonlyPaths: [], Privileged: false });
   checkSecurity({ maskedPaths: ['/m'], readonlyPaths: ['/r'] }, { MaskedPaths: ['/m'], ReadonlyPaths: ['/r'] });
   checkSecurity({ readonlyRootfs: true }, { ReadonlyRootfs: true });
@@ -164,7 +164,7 @@ test('masked paths are those of the request, and a privileged container needs a 
   checkRefusal(security({ privileged: true }), 'invalid_argument', /was not asked to allow that/);
 });
 
-test('mounts are translated, and mounts that Docker does not support are refused', () => {
+test('mounts are translated, and those Docker does not support are rejected', () => {
   const plain = { Type: 'bind', Source: '/h', Target: '/c', ReadOnly: false } as const;
   checkHost(mount({}), { Mounts: [plain], Binds: undefined });
   checkHost(mount({ readonly: true }), { Mounts: [{ ...plain, ReadOnly: true }] });
@@ -200,7 +200,7 @@ test("a container has its own hosts and resolv.conf, or its pod's if the Engine 
   );
 });
 
-test('a volume is relabelled for a pod with its own SELinux label, if the Engine has SELinux', () => {
+test('a volume is relabeled for a pod with its own SELinux label, if the Engine supports SELinux', () => {
   const relabelled = { ...mount({ selinuxRelabel: true, readonly: true }), linux: {} };
   const marked = { ...relabelled, ...security({ selinuxOptions: { level: 's0:c1' } }) };
   const there = { security: { options: ['name=selinux'] } };
@@ -232,7 +232,7 @@ test('devices are translated', () => {
   checkHost(cdi, { DeviceRequests: [{ Driver: 'cdi', DeviceIDs: ['vendor.com/gpu=0'] }] }, { hasCdi: true });
 });
 
-test('a memory limit sets the swap limit, and settings that every kubelet sends and Docker lacks are ignored', () => {
+test('a memory limit sets the swap limit, and settings sent by every kubelet but unsupported by Docker are ignored', () => {
   const resources = (resources: NonNullable<Linux['resources']>): Config => ({ linux: { resources } });
   const none = { Memory: undefined, MemorySwap: undefined, CpuShares: undefined, CpuQuota: undefined };
   checkHost(resources({}), none);
@@ -250,7 +250,7 @@ test('a memory limit sets the swap limit, and settings that every kubelet sends 
   checkRefusal(resources(less), 'invalid_argument', /is less than memoryLimitInBytes 10/);
 });
 
-test('text that the Engine would truncate or misread is refused', () => {
+test('text that the Engine would truncate or misinterpret is rejected', () => {
   checkRefusal({ image: { image: '' } }, 'invalid_argument', /has no image/);
   checkRefusal({ command: ['a\0b'] }, 'invalid_argument', /zero byte/);
   checkRefusal({ workingDir: 'w' }, 'invalid_argument', /workingDir "w" is not an absolute path/);

@@ -31,7 +31,7 @@ async function load(archive: Iterable<Buffer>): Promise<unknown[]> {
   return lines;
 }
 
-test("the Engine's progress of a load is read line by line", async () => {
+test('the Engine’s load progress is parsed line by line', async () => {
   answer = '{"stream":"Loaded image: one:1"}\n\n{"error":"no such file"}';
   assert.deepEqual(await load([Buffer.from('tar')]), [{ stream: 'Loaded image: one:1' }, { error: 'no such file' }]);
 });
@@ -44,7 +44,7 @@ test('a malformed answer is an error', async () => {
   });
 });
 
-test('an error of reading the archive is not reported as an unreachable Engine', async () => {
+test('an error reading the archive is not reported as an unreachable Engine', async () => {
   function* broken() {
     yield Buffer.from('tar');
     throw new Error('the disk is gone');
@@ -52,7 +52,7 @@ test('an error of reading the archive is not reported as an unreachable Engine',
   await assert.rejects(load(broken()), { code: 'unknown', message: 'load images: read the archive: the disk is gone' });
 });
 
-test('the import of a small image has the timeout of an ordinary call, not of a load', async (t) => {
+test('importing a small image has the timeout of an ordinary call, not of a load', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const asked = once(imports, 'import');
   const made = engine.archives.import(Readable.from([Buffer.from('tar')]), { name: 'a', tag: 'b', change: '' });

@@ -21,21 +21,21 @@ async function split(chunks: Buffer[], head = Buffer.alloc(0)): Promise<[string,
 
 const bytes = Buffer.concat([frame(1, 'one '), frame(2, 'error'), frame(1, ''), frame(1, 'two')]);
 
-test('frames are split by their stream', async () => {
+test('frames are split by stream', async () => {
   assert.deepEqual(await split([bytes]), ['one two', 'error']);
 });
 
-test('chunks may split frames anywhere, also in the bytes that came with the head', async () => {
+test('chunks may split frames anywhere, even in the bytes that arrived with the head', async () => {
   const single = Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1));
   assert.deepEqual(await split(single), ['one two', 'error']);
   assert.deepEqual(await split([bytes.subarray(3)], bytes.subarray(0, 3)), ['one two', 'error']);
 });
 
-test('an error frame of the Engine fails both streams', async () => {
+test('an error frame from the Engine fails both streams', async () => {
   await assert.rejects(split([frame(1, 'one'), frame(3, 'the log driver has ended')]), /the log driver has ended/);
 });
 
-test('a frame length of four gigabytes allocates nothing', async () => {
+test('a frame length of four gigabytes causes no allocation', async () => {
   const huge = Buffer.from([1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
   assert.deepEqual(await split([huge, Buffer.from('abc')]), ['abc', '']);
 });

@@ -59,7 +59,7 @@ async function take(events: AsyncIterator<PodEvent>, count: number): Promise<str
   return published;
 }
 
-test('a broken stream is resumed where it broke, and missed events follow from a list', async () => {
+test('a broken stream is resumed where it broke, and missed events are derived from a list', async () => {
   const first = {
     list: { a: 'running', b: 'running', c: 'created' },
     send: (stream: ServerResponse) => stream.write(line('a', 'die', later()), () => stream.socket!.destroy()),
@@ -83,7 +83,7 @@ test('a broken stream is resumed where it broke, and missed events follow from a
   engine.close();
 });
 
-test('an image with megabytes of labels does not hide the events of its containers', async () => {
+test('an image with megabytes of labels does not hide its containers’ events', async () => {
   const attributes = { name: 'k8s_POD_a_n_u_0', ...LABELS, long: 'x'.repeat(4 << 20) };
   const event = { Action: 'die', timeNano: later() * 1e6, Actor: { ID: 'a', Attributes: attributes } };
   const send = (stream: ServerResponse) => stream.write(`${JSON.stringify(event)}\n${line('b', 'die', later())}`);
@@ -96,7 +96,7 @@ test('an image with megabytes of labels does not hide the events of its containe
   engine.close();
 });
 
-test('events since the subscription are reported even if the Engine is reached later', async () => {
+test('events since the subscription are reported even if the Engine becomes reachable later', async () => {
   const only = {
     list: { a: 'exited' },
     send: (stream: ServerResponse) => {
@@ -114,7 +114,7 @@ test('events since the subscription are reported even if the Engine is reached l
   engine.close();
 });
 
-test('two simultaneous events are both reported, although the Engine sends the later one first', async () => {
+test('two simultaneous events are both reported, even if the Engine sends the later one first', async () => {
   const only = {
     list: { a: 'created', b: 'created' },
     send: (stream: ServerResponse) => {
@@ -158,7 +158,7 @@ function once<T extends unknown[]>(work: (...given: T) => void): (...given: T) =
 
 const newCall = (): CallContext => ({ signal: AbortSignal.timeout(60_000), service: '', method: '' });
 
-test('an event waits for an unreachable Engine: without its pod, the pod would seem to be removed', async () => {
+test('an event waits for an unreachable Engine, as without its pod the pod would appear removed', async () => {
   let calls = 0;
   const { fake, engine, watch } = await watchFlood(1, async ({ podSandboxId }) => {
     if (calls++ < 2) throw new PodwrightError('unavailable', 'away');
@@ -172,7 +172,7 @@ test('an event waits for an unreachable Engine: without its pod, the pod would s
   engine.close();
 });
 
-test('a ready sandbox and a container that could not be started are reported, for which the Engine has no events', async () => {
+test('ready sandboxes and containers that failed to start, which have no Engine events, are reported', async () => {
   const { fake, engine, handlers, watch } = await watchFlood(1, async () => ({}));
   await using _stopped = fake;
   const events = watch(newCall());
@@ -189,7 +189,7 @@ test('a ready sandbox and a container that could not be started are reported, fo
   engine.close();
 });
 
-test('the stream of a slow client fails, and holds up no other client', async () => {
+test('a slow client’s stream fails without holding up other clients', async () => {
   const COUNT = 12_000;
   const { fake, engine, watch } = await watchFlood(COUNT, async () => ({}));
   await using _stopped = fake;

@@ -14,7 +14,7 @@ const event = (attributes: Record<string, string>, action: EngineEvent['action']
   ...{ id: 'x', action, atMs: 5, attributes },
 });
 
-test('an event of the Engine is a pod event if label and name of its container match', () => {
+test('an Engine event is a pod event if its container’s label and name match', () => {
   assert.deepEqual(podEventOf(event(SANDBOX, 'create')), { id: 'x', sandboxId: 'x', kind: 'created', atMs: 5 });
   assert.deepEqual(podEventOf(event(CONTAINER)), { id: 'x', sandboxId: 's', kind: 'stopped', atMs: 5 });
   for (const hostile of [
@@ -37,7 +37,7 @@ test('other and malformed events are ignored', () => {
 const known = (entries: Record<string, KnownContainer['kind']>) =>
   new Map(Object.entries(entries).map(([id, kind]) => [id, { sandboxId: 's', kind }]));
 
-test('missed events follow from two lists', () => {
+test('missed events are derived from two lists', () => {
   const check = (
     before: Record<string, KnownContainer['kind']>,
     now: Record<string, KnownContainer['kind']>,
@@ -57,7 +57,7 @@ test('missed events follow from two lists', () => {
   ]);
 });
 
-test('an event from before a list is published if the list does not show it yet', () => {
+test('an event from before a list is published if the list does not reflect it yet', () => {
   const check = (listed: Record<string, KnownContainer['kind']>, kind: EngineEvent['action'], expected: boolean) =>
     assert.equal(isNews(known(listed), podEventOf(event(CONTAINER, kind))!), expected);
   check({ x: 'started' }, 'die', true);

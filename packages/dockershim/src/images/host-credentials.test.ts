@@ -13,7 +13,7 @@ const text = JSON.stringify({
   credHelpers: { 'gcr.io': 'gcloud' },
 });
 
-test("an image's credentials are those whose registry and path match, the longest first", () => {
+test('an image’s credentials are those matching its registry and path, longest match first', () => {
   const check = (image: string, expected: string[]) =>
     assert.deepEqual(
       credentialsIn(text, image).map(({ serverAddress }) => serverAddress),

@@ -22,7 +22,7 @@ test('a malformed reference is refused', () => {
     assert.throws(() => parseReference(text), { code: 'invalid_argument' }, text);
 });
 
-test("a short name does not match an image's id, although the Engine takes it as a prefix", () => {
+test('a short name does not match an image ID, although the Engine accepts it as a prefix', () => {
   const image = { Id: `sha256:cafe${'0'.repeat(60)}`, RepoTags: ['busybox:1'], RepoDigests: [`busybox@${digest}`] };
   const check = (text: string, expected: boolean) => assert.equal(isMeant(text, image), expected, text);
   check('cafe', false);

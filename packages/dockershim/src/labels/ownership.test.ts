@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CONTAINER_TYPE, SANDBOX_TYPE, TYPE_LABEL } from './labels.ts';
 import { isOurs, requireOurs } from './ownership.ts';
 
-test('a container of a dockershim is recognized by its label and its name together', () => {
+test('a dockershim container is recognized by its label and name together', () => {
   const check = (type: typeof CONTAINER_TYPE | typeof SANDBOX_TYPE, label: string, name: string, expected: boolean) =>
     assert.equal(
       isOurs(type, { names: [name], labels: { [TYPE_LABEL]: label } }),

@@ -10,7 +10,7 @@ after(() => rmSync(scratch, { recursive: true }));
 
 const target = '/engine/containers/c/c-json.log';
 
-test('the log path of a container is the one of the Engine, or the one it will have', () => {
+test('a container’s log path is the Engine’s current or future one', () => {
   const container = (Type: string, LogPath = '') => ({
     Id: 'c',
     LogPath,
@@ -22,7 +22,7 @@ test('the log path of a container is the one of the Engine, or the one it will h
     assert.equal(engineLogPath(container(driver), '/engine'), undefined);
 });
 
-test('a link replaces an existing file, and leaves no temporary file', async () => {
+test('a link replaces an existing file without leaving a temporary file', async () => {
   const link = join(scratch, 'pod/c/0.log');
   await linkLog(link, target);
   await linkLog(link, target);

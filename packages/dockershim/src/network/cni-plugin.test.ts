@@ -113,7 +113,7 @@ test('a template is rendered with the pod CIDR, and again when it changes', asyn
   await assert.rejects(plugin.event({ name: 'POD_CIDR_CHANGE', podCidr: '10.1.0.0' }), { code: 'invalid_argument' });
 });
 
-test('a pod is torn down with the configuration of its setup, any number of times, also after a restart', async (t) => {
+test('a pod is torn down with its setup configuration, repeatedly and even after a restart', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('old', answers('10.1.0.2/24'));
   await fake.install('new', answers('10.2.0.2/24'));
@@ -133,7 +133,7 @@ test('a pod is torn down with the configuration of its setup, any number of time
   assert.equal(await plugin.podNetworkStatus(pod, undefined), undefined);
 });
 
-test('the current configuration is used instead of a damaged record', async (t) => {
+test('the current configuration is used in place of a corrupt record', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('good', answers('10.1.0.2/24'));
   write('10.conflist', listOf({ type: 'good' }));
@@ -187,7 +187,7 @@ test('calls for one pod are serialized, calls for different pods are not', async
   assert.equal((await fake.journal()).at(-1), 'DEL slow');
 });
 
-test('a network whose removal failed is removed by the next call', async (t) => {
+test('a network that failed to be removed is removed by the next call', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('stuck', failsOn('DEL', '10.1.0.2/24'));
   write('10.conflist', listOf({ type: 'stuck' }));
@@ -197,7 +197,7 @@ test('a network whose removal failed is removed by the next call', async (t) => 
   assert.deepEqual(await plugin.podNetworkStatus(pod, undefined), { ips: ['10.1.0.2'] });
 });
 
-test('ports of a pod that another dockershim has set up are released by its libcni record', async (t) => {
+test('a pod’s ports set up by another dockershim are released using its libcni record', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('bridge', answers('10.1.0.2/24'));
   write('10.conflist', listOf({ type: 'bridge', capabilities: { portMappings: true } }));

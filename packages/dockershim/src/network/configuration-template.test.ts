@@ -5,7 +5,7 @@ import { renderTemplate } from './configuration-template.ts';
 
 const values = { podCidrs: ['10.1.0.0/24', 'fd00::/64'], mtu: 1400, nonMasqueradeCidr: '10.0.0.0/8' };
 
-test('placeholders of a template are filled in', () => {
+test('template placeholders are filled in', () => {
   const check = (template: string, expected: string | undefined, given = values) =>
     assert.equal(renderTemplate(template, given), expected);
   check('{"subnet":"{{.PodCIDR}}","mtu":{{ .MTU }}}', '{"subnet":"10.1.0.0/24","mtu":1400}');
@@ -16,7 +16,7 @@ test('placeholders of a template are filled in', () => {
   check('{{.MTU}}', '1400', { ...values, podCidrs: [] });
 });
 
-test('an unknown placeholder of a template is an error that names it', () => {
+test('an unknown template placeholder is an error that names it', () => {
   for (const name of ['.Node', 'range .Routes', '', 'toString'])
     assert.throws(() => renderTemplate(`{{${name}}}`, values), {
       code: 'invalid_argument',
@@ -24,7 +24,7 @@ test('an unknown placeholder of a template is an error that names it', () => {
     });
 });
 
-test('pod CIDRs are one, or one per address family', () => {
+test('there is one pod CIDR, or one per address family', () => {
   assert.deepEqual(parsePodCidrs('10.1.0.0/24'), ['10.1.0.0/24']);
   assert.deepEqual(parsePodCidrs('10.1.0.0/24, fd00::/64'), ['10.1.0.0/24', 'fd00::/64']);
   for (const text of [

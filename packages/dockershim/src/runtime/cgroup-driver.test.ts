@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 
-test("the cgroup driver is the Engine's, and another requested one is refused", () => {
+test('the cgroup driver is the Engine’s, and requesting another one is rejected', () => {
   assert.equal(cgroupDriverOf({ CgroupDriver: '' }), 'cgroupfs');
   assert.equal(cgroupDriverOf({ CgroupDriver: 'systemd' }, 'systemd'), 'systemd');
   const refused = (actual: string, wanted: 'cgroupfs' | 'systemd' | undefined, message: RegExp) =>

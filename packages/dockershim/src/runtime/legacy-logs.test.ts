@@ -14,7 +14,7 @@ const FOREIGN = {
   NetworkSettings: {},
 };
 
-test('the log of a foreign container with the label of the dockershim is not read', async () => {
+test('the log of a foreign container with dockershim’s label is not read', async () => {
   await using fake = await startFakeEngine(({ url }, response) => {
     const answer = url === '/version' ? { Version: '20.10.24', ApiVersion: '1.41' } : FOREIGN;
     response.end(url?.endsWith('/json') || url === '/version' ? JSON.stringify(answer) : 'its log');

@@ -22,7 +22,7 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { engineFilter } from './sandbox-list.ts';
 import { sandboxSecurityOptions } from './security-options.ts';
 
-test('a start removes unfinished sandboxes, and keeps exited ones for the client', () => {
+test('startup removes unfinished sandboxes, and keeps exited ones for the client', () => {
   const check = (state: string, hasNetwork: boolean, isOccupied: boolean, expected: string) =>
     assert.equal(recoveryOf({ state, hasNetwork, isOccupied }), expected, `${state} ${hasNetwork} ${isOccupied}`);
   check('created', true, false, 'roll back');
@@ -35,7 +35,7 @@ test('a start removes unfinished sandboxes, and keeps exited ones for the client
   check('dead', false, true, 'keep');
 });
 
-test('the Engine filters by state and labels only for ready sandboxes, so that no sandbox seems to lack its container', () => {
+test('the Engine filters by state and labels only for ready sandboxes, so that no sandbox appears to lack its container', () => {
   const check = (filter: MessageInitShape<typeof PodSandboxFilterSchema> | undefined, expected: object) =>
     assert.deepEqual(engineFilter(filter && create(PodSandboxFilterSchema, filter)), expected);
   const type = 'io.kubernetes.docker.type=podsandbox';
@@ -87,7 +87,7 @@ const conflict = (name: string, id: string) =>
     `create container ${name}: Conflict. The container name "/${name}" is already in use by container "${id}". You have to`,
   );
 
-test('the holder of a name is read from name conflicts only', () => {
+test('the holder of a name is parsed from name conflicts only', () => {
   const id = 'ab'.repeat(32);
   assert.equal(holderOfName(conflict('k8s_x', id)), id);
   assert.equal(holderOfName(new EngineError(409, 'removal of container x is already in progress')), undefined);
@@ -126,7 +126,7 @@ function faultyEngine(errors: Error[]) {
 const wanted = { name: 'k8s_POD_a_b_c_0', spec: { Image: 'pause' } as ContainerSpec };
 const signal = AbortSignal.timeout(60_000);
 
-test('a name that is taken by a removed container gets a suffix', async () => {
+test('a name still held by a removed container gets a suffix', async () => {
   const { tried, dependencies } = faultyEngine([conflict(wanted.name, 'ab'.repeat(32))]);
   assert.equal(await createSandbox(dependencies, wanted, signal), 'new-id');
   assert.match(tried[1]!, /^k8s_POD_a_b_c_0_[0-9a-f]{8}$/);

@@ -21,7 +21,7 @@ const secured = (securityContext: NonNullable<Init['linux']>['securityContext'])
   linux: { securityContext },
 });
 
-test("a sandbox has the name and labels of upstream's dockershim", () => {
+test('a sandbox has the same name and labels as upstream’s dockershim', () => {
   const labels = { app: 'x', 'io.kubernetes.container.name': 'sneaky', 'io.kubernetes.docker.type': 'container' };
   const spec = specOf({ labels, annotations: { 'a/b': 'c' }, hostname: 'web-1' });
   assert.equal(sandboxName(requireMetadata(configOf())), 'k8s_POD_web_shop_u-1_3');
@@ -40,7 +40,7 @@ test("a sandbox has the name and labels of upstream's dockershim", () => {
     assert.equal(decodeDetails({ 'io.podwright.details': text }), undefined);
 });
 
-test('the Engine does not set up the network of a pod if a plugin does', () => {
+test('the Engine does not set up a pod’s network if a plugin does', () => {
   const onHost = secured({ namespaceOptions: { network: NamespaceMode.NODE } });
   assert.equal(specOf().NetworkDisabled, true);
   assert.equal(specOf(onHost).NetworkDisabled, undefined);
@@ -112,7 +112,7 @@ test('a malformed request is refused with field and value', () => {
   assert.throws(() => sandboxName({ ...requireMetadata(configOf()), namespace: 'a_b' }), /'a_b' must be/);
 });
 
-test('a systemd slice is passed by its name, a cgroupfs path unchanged', () => {
+test('a systemd slice is passed by name, and a cgroupfs path unchanged', () => {
   assert.equal(dockerCgroupParent('/kubepods.slice/kubepods-pod1.slice'), 'kubepods-pod1.slice');
   assert.equal(dockerCgroupParent('/kubepods/pod1'), '/kubepods/pod1');
 });

@@ -31,7 +31,7 @@ function engineOf() {
   return { containers };
 }
 
-test('a network that comes up after a stop has removed it is removed by the next stop', async () => {
+test('a network that comes up after a stop removed it is removed by the next stop', async () => {
   const root = mkdtempSync(join(tmpdir(), 'pwd-stop-'));
   let isAttached = false;
   const network = {

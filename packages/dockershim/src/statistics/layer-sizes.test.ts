@@ -10,7 +10,7 @@ import { LayerSizes, measureTree } from './layer-sizes.ts';
 
 const bound = () => AbortSignal.timeout(10_000);
 
-test('a size with a time in the future, after the clock was set back, is measured again', async (context) => {
+test('a size dated in the future after the clock is set back is measured again', async (context) => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   context.after(() => rmSync(top, { recursive: true }));
   const sizes = new LayerSizes();
@@ -21,7 +21,7 @@ test('a size with a time in the future, after the clock was set back, is measure
   await waitFor(async () => (await sizes.of(top))?.inodes || undefined, { intervalMs: 5, signal: bound() });
 });
 
-test('a tree is measured with its subdirectories, hard links once, symbolic links as themselves', async () => {
+test('a tree is measured with its subdirectories, counting hard links once and symlinks as themselves', async () => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   mkdirSync(join(top, 'a/b'), { recursive: true });
   writeFileSync(join(top, 'a/b/file'), Buffer.alloc(1 << 20, 'x'));
@@ -41,7 +41,7 @@ test('a tree is measured with its subdirectories, hard links once, symbolic link
   assert.equal(await new LayerSizes().of(top), undefined);
 });
 
-test('a measurement succeeds while files are removed, and with names that are not UTF-8', async () => {
+test('a measurement succeeds with files being removed and non-UTF-8 names', async () => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   const odd = Buffer.concat([Buffer.from(`${top}/`), Buffer.from([0xff])]);
   mkdirSync(odd);

@@ -14,7 +14,7 @@ function processOf(...looks: ExecInspection[]): ExecProcess {
 
 const waiting = { Running: false, ExitCode: undefined, Pid: 0 };
 
-test('a process outside of the container is not killed, whatever process id the Engine reports', async () => {
+test('a process outside the container is not killed, whatever PID the Engine reports', async () => {
   const foreign = spawn('sleep', ['1000']);
   const command = processOf({ Running: true, ExitCode: undefined, Pid: foreign.pid! });
   assert.equal(await command.started(), true);
@@ -23,7 +23,7 @@ test('a process outside of the container is not killed, whatever process id the 
   foreign.kill('SIGKILL');
 });
 
-test('`started` waits until a command runs, and `ended` until it has exited', async () => {
+test('`started` waits until a command is running, and `ended` until it has exited', async () => {
   assert.equal(await processOf(waiting, waiting, { Running: true, ExitCode: undefined, Pid: 2 ** 30 }).started(), true);
   assert.equal(await processOf(waiting, { Running: false, ExitCode: 126, Pid: 0 }).started(), false);
   const running = { Running: true, ExitCode: undefined, Pid: 2 ** 30 };

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { imageTransfers } from './image-transfers.ts';
 
-test('a save that fails on the way keeps the earlier file, and a complete one replaces it', async (t) => {
+test('a save that fails midway preserves the earlier file, and a complete one replaces it', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-save-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'images.tar');

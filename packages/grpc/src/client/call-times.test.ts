@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CallTimes } from './call-times.ts';
 
-test('each call ends at its own deadline, unless it has ended before', async () => {
+test('each call ends at its own deadline, unless it has ended earlier', async () => {
   const times = new CallTimes();
   const over: string[] = [];
   const done = Promise.withResolvers<void>();

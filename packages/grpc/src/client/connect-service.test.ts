@@ -28,7 +28,7 @@ async function served(context: TestContext, items: number) {
   return client;
 }
 
-test('responses and errors of a plugin reach the caller unchanged', async (context) => {
+test('a plugin’s responses and errors reach the caller unchanged', async (context) => {
   const client = await served(context, 2);
   const seen: string[][] = [];
   for await (const { items } of client.list({})) seen.push(items.map(({ id }) => id));
@@ -36,7 +36,7 @@ test('responses and errors of a plugin reach the caller unchanged', async (conte
   await assert.rejects(client.wait({}), { code: 'failed_precondition', message: 'not yet' });
 });
 
-test('a response larger than the bound is rejected', async (context) => {
+test('a response larger than the limit is rejected', async (context) => {
   const client = await served(context, 100_000);
   await assert.rejects(client.list({})[Symbol.asyncIterator]().next(), { code: 'resource_exhausted' });
 });

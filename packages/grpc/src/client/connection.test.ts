@@ -167,7 +167,7 @@ test('a request larger than the message limit is not sent', async (t) => {
   assert.equal(connections(), 0);
 });
 
-test('an observer gets the error of a rejected stream, and `cancelled` for a stream that its reader leaves', async (t) => {
+test('an observer gets a rejected stream’s error, and `cancelled` for a stream abandoned by its reader', async (t) => {
   const ends: Promise<number>[] = [];
   let message = Buffer.from([0x0f]);
   const { watch, outcomes } = await served(t, (stream) => {
@@ -182,7 +182,7 @@ test('an observer gets the error of a rejected stream, and `cancelled` for a str
   assert.deepEqual(outcomes, ['internal', 'cancelled']);
 });
 
-test('a call is retried once if the server has not processed it, and not if it may have', {
+test('a call is retried once if the server has not processed it, but not if it may have', {
   timeout: 20_000,
 }, async (t) => {
   const answers: Answer[] = [];

@@ -16,7 +16,7 @@ const encode = (items: MessageInitShape<typeof ItemSchema>[]) =>
 
 const decoder = () => decodedList({ list: ListResponseSchema, element: ItemSchema });
 
-test('a list is decoded as a whole one would be, whatever the previous list contained', () => {
+test('a list is decoded as if from scratch, whatever the previous list contained', () => {
   const decode = decoder();
   const changed = things.map((thing, index) => (index % 3 === 0 ? { ...thing, labels: { new: `${index}` } } : thing));
   const odd = [{ id: '', labels: {} }, { id: 'x'.repeat(300), labels: {} }, things[0]!, things[0]!];
@@ -24,7 +24,7 @@ test('a list is decoded as a whole one would be, whatever the previous list cont
     assert.deepEqual(decode(encode(some)), fromBinary(ListResponseSchema, encode(some)));
 });
 
-test('a list with the items of the previous one, in any order, is the same object', () => {
+test('a list with the same items as the previous one, in any order, is the same object', () => {
   const decode = decoder();
   const first = decode(encode(things));
   assert.equal(decode(encode(things.toReversed())), first);
@@ -74,7 +74,7 @@ test('an unchanged item is the same message as in the previous list, and a chang
   assert.ok(again.slice(1).every((item, index) => item === first[first.length - 1 - index]));
 });
 
-test('invalid bytes are rejected, and the next list is decoded', () => {
+test('invalid bytes are rejected, and the next list is still decoded', () => {
   const decode = decoder();
   for (const bytes of [Buffer.from([0x0a, 0x7f, 1]), Buffer.from([0x0a, 0x02, 0x0a, 0x7f]), Buffer.from([0xff])])
     assert.throws(() => decode(bytes));

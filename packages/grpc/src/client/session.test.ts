@@ -125,7 +125,7 @@ test('the authority of an IPv6 address has brackets', TIMEOUT, async (t) => {
   connection.close();
 });
 
-test('a server with several names receives the called one (SNI)', TIMEOUT, async (t) => {
+test('a server with several names receives the requested one (SNI)', TIMEOUT, async (t) => {
   const names: string[] = [];
   const server = createTlsServer({
     SNICallback: (name, done) => {
@@ -175,7 +175,7 @@ test(
   },
 );
 
-test('unread responses of a stream block its sender, and no other call', TIMEOUT, async (t) => {
+test('unread responses of a stream block its sender, but no other call', TIMEOUT, async (t) => {
   const server = createHttp2Server();
   let sentBytes = 0;
   const event = withPrefix(toBinary(WatchResponseSchema, create(WatchResponseSchema, { text: 'x'.repeat(50_000) })));
@@ -344,7 +344,7 @@ test('after its signal aborts, a stream yields no more messages', TIMEOUT, async
   assert.equal(given, 1);
 });
 
-test('a peer that sends more than the window of a stream that is not read loses the connection', TIMEOUT, async (t) => {
+test('a peer exceeding the window of an unread stream loses the connection', TIMEOUT, async (t) => {
   const sent = Promise.withResolvers<void>();
   const { watch } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);

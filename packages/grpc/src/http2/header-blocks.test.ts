@@ -22,7 +22,7 @@ function seen(chunks: Iterable<Buffer>): unknown[] | string {
   return all;
 }
 
-test('a peer’s bytes are decoded the same however they are chunked, or end the connection', async () => {
+test('a peer’s bytes are decoded identically however chunked, or end the connection', async () => {
   const block = encodeLiterals([
     [':status', '200'],
     ...Array.from({ length: 9 }, () => ['x-long', 'x'.repeat(6000)] as const),

@@ -20,7 +20,7 @@ const rejects = (block: Buffer, code: string, limits = LIMITS) =>
     (error: unknown) => errorCode(error) === code,
   );
 
-test('the examples of RFC 7541, C.3, are decoded with a table that grows', () => {
+test('the examples of RFC 7541, C.3, are decoded with a growing table', () => {
   const decoder = new HpackDecoder(LIMITS);
   const common: HeaderField[] = [
     [':method', 'GET'],
@@ -38,7 +38,7 @@ test('the examples of RFC 7541, C.4, are decoded from Huffman codes', () => {
   assert.deepEqual(decoder.decode(hex('828684be5886a8eb10649cbf')).at(-1), ['cache-control', 'no-cache']);
 });
 
-test('the example of RFC 7541, C.5, evicts what does not fit the table', () => {
+test('the example of RFC 7541, C.5, evicts entries that do not fit the table', () => {
   const decoder = new HpackDecoder({ ...LIMITS, tableBytes: 256 });
   decoder.decode(
     hex(
@@ -53,7 +53,7 @@ test('the example of RFC 7541, C.5, evicts what does not fit the table', () => {
   );
 });
 
-test('what nghttp2 encodes is decoded, with indexing, Huffman codes and repeated fields', async () => {
+test('nghttp2’s output is decoded, with indexing, Huffman codes and repeated fields', async () => {
   const requests = Array.from({ length: 40 }, (_, index) => ({
     ':path': `/runtime.v1.RuntimeService/Method${index % 7}`,
     'user-agent': 'grpc-go/1.33.3',
@@ -82,7 +82,7 @@ test('encoded literals are decoded to the same fields', () => {
   assert.deepEqual(new HpackDecoder(LIMITS).decode(encodeLiterals(fields)), fields);
 });
 
-test('strings of every length are decoded as they were encoded', () => {
+test('strings of every length round-trip', () => {
   const fields: HeaderField[] = [0, 1, 126, 127, 128, 254, 255, 256, 16_510, 16_511].map((length) => [
     'a'.repeat(length),
     'b'.repeat(length),
@@ -96,7 +96,7 @@ test('the shortest and the longest Huffman codes are those of RFC 7541', () => {
   assert.equal(decodeHuffman(hex('fffffbbf')).toString('latin1'), '\xff');
 });
 
-test('blocks that break HPACK are refused', () => {
+test('blocks that violate HPACK are rejected', () => {
   rejects(hex('80'), 'invalid_argument'); // index 0
   rejects(hex('be'), 'invalid_argument'); // an entry that the dynamic table does not have
   rejects(hex('ffffffffffffff7f'), 'invalid_argument'); // an integer without end
@@ -109,7 +109,7 @@ test('blocks that break HPACK are refused', () => {
   rejects(hex('4182 07ff'), 'invalid_argument'); // padding of a whole byte
 });
 
-test('a header list above its limit is refused, however small its block is', () => {
+test('a header list above its limit is rejected, however small its block', () => {
   const big = encodeLiterals([['a', 'x'.repeat(4000)]]);
   big[0] = 0x40; // index it, then refer to it many times with one byte each
   rejects(Buffer.concat([big, Buffer.alloc(1000, 0xbe)]), 'resource_exhausted');
@@ -155,7 +155,7 @@ function blocksIn(bytes: Buffer): Buffer[] {
   return blocks;
 }
 
-test('damaged header blocks are decoded or refused within the limits, and what is decoded can be encoded again', async () => {
+test('damaged header blocks are decoded or rejected within the limits, and decoded fields can be encoded again', async () => {
   const limits = { tableBytes: 256, listBytes: 2048 };
   // indexed fields, a literal with incremental indexing, a Huffman string, a table size update
   const compressed = hex(

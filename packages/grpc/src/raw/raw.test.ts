@@ -95,7 +95,7 @@ function callOne(client: Client, request: Buffer, metadata = new Metadata(), opt
   });
 }
 
-test('bytes, metadata, compression and trailers pass in both directions', async (t) => {
+test('bytes, metadata, compression and trailers are passed through in both directions', async (t) => {
   const seen: Record<string, unknown>[] = [];
   const { client } = await proxied(t, {
     one: (
@@ -123,7 +123,7 @@ test('bytes, metadata, compression and trailers pass in both directions', async 
   assert.deepEqual(trailers!.get('x-late-bin'), [Buffer.of(0, 255, 7)]);
 });
 
-test('errors pass with their code, their message and their details', async (t) => {
+test('errors are passed through with code, message and details', async (t) => {
   const { client } = await proxied(t, {
     one: (_call: object, reply: CallableFunction) => {
       const metadata = new Metadata();
@@ -137,7 +137,7 @@ test('errors pass with their code, their message and their details', async (t) =
   assert.deepEqual(error.metadata.get('grpc-status-details-bin'), [Buffer.from('details')]);
 });
 
-test('the deadline and the cancellation of a client reach the server', async (t) => {
+test('a client’s deadline and cancellation reach the server', async (t) => {
   const deadlines: unknown[] = [];
   let cancelled = 0;
   const { client } = await proxied(t, {
@@ -155,7 +155,7 @@ test('the deadline and the cancellation of a client reach the server', async (t)
   });
 });
 
-test('a conversation of many messages in both directions passes', async (t) => {
+test('a conversation of many messages in both directions is passed through', async (t) => {
   const { client } = await proxied(t, {
     both: (call: NodeJS.ReadWriteStream) => {
       call.on('data', (bytes: Buffer) => call.write(Buffer.concat([bytes, bytes])));
@@ -174,7 +174,7 @@ test('a conversation of many messages in both directions passes', async (t) => {
   assert.deepEqual(sizes, [2, 400_000, 800_000]);
 });
 
-test('a server that is lost in a call, and one that is not there, are unavailable', async (t) => {
+test('a server lost during a call, or absent, is unavailable', async (t) => {
   let received = () => {};
   const begun = new Promise<void>((resolve) => {
     received = resolve;

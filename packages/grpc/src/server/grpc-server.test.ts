@@ -82,7 +82,7 @@ test('invalid requests are rejected, and the connection remains usable', async (
   await check({ 'grpc-timeout': '99999999H' }, EMPTY, 'answered');
 });
 
-test('a request that is too large is rejected before it has been received completely', async (t) => {
+test('an oversized request is rejected before it has been received completely', async (t) => {
   const session = await open(t);
   const stream = begin(session);
   const prefix = Buffer.alloc(5);
@@ -97,7 +97,7 @@ test('a request that is too large is rejected before it has been received comple
   assert.equal((await ended(next)).code, 0);
 });
 
-test('the deadline of a call also bounds the wait for its request', async (t) => {
+test('a call’s deadline also limits the wait for its request', async (t) => {
   const session = await open(t);
   const stream = begin(session, { 'grpc-timeout': '50m' });
   const [headers] = (await once(stream, 'response', { signal: AbortSignal.timeout(30_000) })) as [IncomingHttpHeaders];

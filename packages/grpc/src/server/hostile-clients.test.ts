@@ -136,7 +136,7 @@ const reflection = requestHeaders('').map(([name, value]): [string, string] => [
   name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
 ]);
 
-test('unread responses keep their calls running, of which there are at most a thousand', async (t) => {
+test('unread responses keep their calls running, up to a thousand calls', async (t) => {
   let answered = 0;
   const echo = async () => {
     answered++;

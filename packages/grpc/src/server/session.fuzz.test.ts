@@ -78,7 +78,7 @@ function made(chunks: Iterable<Buffer>): { events: string[]; answers: string[]; 
   return { events, answers: answers.sort(), end: end && errorMessage(end) };
 }
 
-test('a client’s bytes have the same effect however they are chunked, or end the connection', async () => {
+test('a client’s bytes have the same effect however chunked, or end the connection', async () => {
   for (const sample of samples) assert.equal(made([sample]).end, undefined);
   await fuzz({ samples, rounds: 5000 }, (input, random) => {
     const whole = made([input]);

@@ -61,7 +61,7 @@ for (const authority of authorities)
     }
   });
 
-test('a host header instead of the authority, or in addition to it, is accepted', async (t) => {
+test('a host header is accepted in place of, or in addition to, the authority', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   client.send(callFrames(1, [...requestHeaders('Echo'), ['host', 'node']], EMPTY));
   const both: HeaderField[] = [...requestHeaders('Echo', [':authority', '/x']), ['host', '/run/x.sock']];
@@ -80,7 +80,7 @@ test('settings are sent before anything else, and the client’s are acknowledge
   await client.frame(({ type, flags }) => type === FRAME_TYPE.settings && flags === FLAG.ack);
 });
 
-test('a client that makes no request or never acknowledges the settings is answered', async (t) => {
+test('a client that makes no request or never acknowledges the settings is still served', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   const ping = Buffer.from('pingpong');
   client.send(frame({ type: FRAME_TYPE.ping }, ping));
@@ -90,7 +90,7 @@ test('a client that makes no request or never acknowledges the settings is answe
   await assertAnswered(client);
 });
 
-test('a client that sends many frames before its first request, also of unknown types, is served', async (t) => {
+test('a client that sends many frames, even of unknown types, before its first request is served', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   for (let sent = 0; sent < 5000; sent++)
     client.send(
@@ -137,7 +137,7 @@ test('padding, priority, continuations and trailers are parsed', async (t) => {
   await assertAnswered(client, 1, 'in pieces');
 });
 
-test('a request may end in a separate frame, and chunking does not matter', async (t) => {
+test('a request may end in a separate frame, however it is chunked', async (t) => {
   const path = await startServer(t);
   for (const size of [1, 2, 7, 9, 10, 100]) {
     const client = await BareClient.open(t, path, EMPTY);
@@ -176,7 +176,7 @@ test('an invalid HTTP/2 request is rejected, and the connection remains usable',
   await assertAnswered(client, 99);
 });
 
-test('each stream beyond a thousand is refused, also many at once, and the others are answered', async (t) => {
+test('streams beyond a thousand are refused, even many at once, and the others are answered', async (t) => {
   const release = Promise.withResolvers<void>();
   const echo = async () => {
     await release.promise;
@@ -217,7 +217,7 @@ test('a stream is produced no faster than a client reads it', async (t) => {
   assert.ok((await client.reply(1)).message.length > 5_900_000);
 });
 
-test('a stream is produced no faster than the socket of a client is read, whatever its windows', async (t) => {
+test('a stream is produced no faster than the client’s socket is read, whatever its windows', async (t) => {
   let produced = 0;
   const chunk = 'x'.repeat(100_000);
   const path = await startServer(t, {
@@ -310,7 +310,7 @@ test('a closing server accepts no new call, sends GOAWAY, and closes each connec
   assert.ok(!client.frames().some(({ streamId }) => streamId === 3));
 });
 
-test('a response in flight when a server closes arrives completely, also at a client that pings meanwhile', async (t) => {
+test('a response in flight when a server closes arrives completely, even if the client sends pings', async (t) => {
   const answered = Promise.withResolvers<void>();
   const echo = async () => {
     answered.resolve();
@@ -334,7 +334,7 @@ test('a response in flight when a server closes arrives completely, also at a cl
   await closed;
 });
 
-test('data permitted by new settings of the client is sent after their acknowledgement', async (t) => {
+test('data allowed by new client settings is sent after their acknowledgement', async (t) => {
   const { path } = await openServer(t, { handlers: { echo: async () => ({ text: 'x'.repeat(5000) }) } });
   const client = await BareClient.open(t, path);
   client.send(settingsFrame({ initialWindowSize: 1000 }), callFrames(1, requestHeaders('Echo'), EMPTY));
@@ -365,7 +365,7 @@ test('a client that violates the protocol after a GOAWAY receives another with t
   await closed;
 });
 
-test('large requests and responses pass whole in both directions', async (t) => {
+test('large requests and responses arrive complete in both directions', async (t) => {
   const path = await startServer(t);
   const client = connectService(Test, path, { maxReceiveBytes: MAX_MESSAGE_BYTES });
   t.after(() => client.close());
@@ -373,7 +373,7 @@ test('large requests and responses pass whole in both directions', async (t) => 
   assert.equal((await client.echo({ text: long })).text.length, long.length);
 });
 
-test('a client that ends in the middle of a frame leaves no open connection', async (t) => {
+test('a client that ends mid-frame leaves no open connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   client.socket.end(Buffer.from([0, 0, 9, 1]));
   await once(client.socket, 'close', { signal: AbortSignal.timeout(5000) });

@@ -61,7 +61,7 @@ async function assertAnswered(port: number, t: TestContext): Promise<void> {
   assert.equal(fromBinary(EchoResponseSchema, (await good.reply(1)).message).text, 'still here');
 }
 
-test('calls, streams, errors and deadlines are the same over TCP', { timeout: 30_000 }, async (t) => {
+test('calls, streams, errors and deadlines work the same over TCP', { timeout: 30_000 }, async (t) => {
   const reasons: unknown[] = [];
   const client = await clientOf(t, {
     echo: async ({ text }) => {
@@ -137,7 +137,7 @@ test('invalid requests over TCP are rejected, and the connection remains usable'
   assert.deepEqual(await statusOf({}, empty), [200, '0']);
 });
 
-test('a client that violates HTTP/2 over TCP loses its call or its connection, and no other client does', async (t) => {
+test('a client that violates HTTP/2 over TCP loses its call or connection without affecting other clients', async (t) => {
   const never = () => new Promise<never>(() => undefined);
   const lines: string[] = [];
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(JSON.stringify(fields)) };
@@ -154,7 +154,7 @@ test('a client that violates HTTP/2 over TCP loses its call or its connection, a
   await assertAnswered(port, t);
 });
 
-test('header lists over TCP have the bound of those on the socket, and never occupy more memory', async (t) => {
+test('header lists over TCP have the same limit as on the socket, and never take more memory', async (t) => {
   const { port } = await open(t);
   const client = await BareClient.open(t, { port });
   const advertised = await client.frame(({ type, flags }) => type === settings && flags === 0);
@@ -173,7 +173,7 @@ test('header lists over TCP have the bound of those on the socket, and never occ
   await assertAnswered(port, t);
 });
 
-test('a client over TCP has at most a thousand calls, and loses its connection if it continues', async (t) => {
+test('a TCP client may have at most a thousand calls, and is disconnected if it continues', async (t) => {
   let running = 0;
   const wait = () => {
     running++;
@@ -189,7 +189,7 @@ test('a client over TCP has at most a thousand calls, and loses its connection i
   await assertAnswered(port, t);
 });
 
-test('a client over TCP that resets more than a thousand calls at once is disconnected', async (t) => {
+test('a TCP client that resets more than a thousand calls at once is disconnected', async (t) => {
   const { port } = await open(t);
   const client = await BareClient.open(t, { port });
   client.send(...many(900, (index) => Buffer.concat([begun(2 * index + 1), reset(2 * index + 1)])));
@@ -200,7 +200,7 @@ test('a client over TCP that resets more than a thousand calls at once is discon
   await assertAnswered(port, t);
 });
 
-test('a client over TCP without a preface is disconnected, and an idle one receives GOAWAY', async (t) => {
+test('a TCP client without a preface is disconnected, and an idle one receives GOAWAY', async (t) => {
   const { port } = await open(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const silent = await BareClient.open(t, { port }, NOTHING);
@@ -239,7 +239,7 @@ test('a stream over TCP is produced no faster than its client reads', { timeout:
   assert.equal((await client.reply(3)).status, '0');
 });
 
-test('large responses that a client over TCP does not read do not refuse its other calls', async (t) => {
+test('large responses that a TCP client does not read do not block its other calls', async (t) => {
   const text = 'x'.repeat(15 << 20);
   const { port } = await open(t, { echo, wait: async () => ({ text }) });
   const client = await BareClient.open(t, { port });
@@ -249,7 +249,7 @@ test('large responses that a client over TCP does not read do not refuse its oth
   assert.equal((await client.reply(7)).status, '0');
 });
 
-test('each request of a stream over TCP is read', { timeout: 20_000 }, async (t) => {
+test('every request of a stream over TCP is read', { timeout: 20_000 }, async (t) => {
   const { port } = await open(t);
   const session = connect(`http://127.0.0.1:${port}`);
   t.after(() => session.destroy());
@@ -265,7 +265,7 @@ test('each request of a stream over TCP is read', { timeout: 20_000 }, async (t)
   assert.equal(trailers['grpc-status'], '0');
 });
 
-test('unread request data over TCP waits in the window of its stream', async (t) => {
+test('unread request data over TCP waits in its stream’s window', async (t) => {
   const { port } = await open(t);
   const client = await BareClient.open(t, { port });
   const reflection = fieldsOf('').map(
@@ -288,7 +288,7 @@ test('unread request data over TCP waits in the window of its stream', async (t)
   assert.ok(end === undefined || end.payload.readUInt32BE(end.type === goAway ? 4 : 0) === 3);
 });
 
-test('a closing server sends clients over TCP GOAWAY, and waits for their running calls', async (t) => {
+test('a closing server sends GOAWAY to TCP clients, and waits for their running calls', async (t) => {
   const running = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const wait = async () => {
@@ -310,7 +310,7 @@ test('a closing server sends clients over TCP GOAWAY, and waits for their runnin
   await closed;
 });
 
-test('connections over TCP beyond the bound are refused until others end', { timeout: 30_000 }, async (t) => {
+test('TCP connections above the limit are refused until others end', { timeout: 30_000 }, async (t) => {
   const { port } = await open(t);
   const clients: BareClient[] = [];
   for (let count = 0; count < MAX_CONNECTIONS; count++) clients.push(await BareClient.open(t, { port }));
@@ -322,7 +322,7 @@ test('connections over TCP beyond the bound are refused until others end', { tim
   await assertAnswered(port, t);
 });
 
-test('clients that do not complete their TLS handshake do not keep others away', { timeout: 30_000 }, async (t) => {
+test('clients that do not complete the TLS handshake do not lock out others', { timeout: 30_000 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-tls-'));
   t.after(() => rm(directory, { recursive: true }));
   const [keyFile, certificateFile] = [join(directory, 'key'), join(directory, 'certificate')];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CpuSamples } from './cpu-samples.ts';
 
-test('CPU usage is reported from the second sample on, over intervals of at least 100 ms', () => {
+test('CPU usage is reported from the second sample, over intervals of at least 100 ms', () => {
   const samples = new CpuSamples();
   const check = (readAtMs: number, usageNanoseconds: number, expected: number | undefined) => {
     const cpu = { usageNanoseconds } as never;

@@ -78,7 +78,7 @@ for (const [version, name, frozen, thawed] of [
   });
 }
 
-test('a cgroup is not frozen if no program could thaw it', async (t) => {
+test('a cgroup is not frozen if no process could thaw it', async (t) => {
   const { hierarchy, file } = fake(t, 2);
   const start = () => ({ pid: undefined, exitCode: null, signalCode: null, stdio: [], on: () => start() }) as never;
   assert.equal(await freezeCgroup(hierarchy, '/pods/one', { maxMs: 10, start }), undefined);

@@ -7,7 +7,7 @@ const mount = (point: string, type: string, options: string) =>
   `31 23 0:28 / ${point} rw,relatime shared:9 - ${type} ${type} ${options}`;
 const root = '22 1 8:1 / / rw - ext4 /dev/sda1 rw';
 
-test('a host with v2 alone has one tree', () => {
+test('a v2-only host has one tree', () => {
   const hierarchy = parseCgroupHierarchy({
     mountinfo: [root, mount('/sys/fs/cgroup', 'cgroup2', 'rw,nsdelegate')].join('\n'),
     selfCgroup: '0::/user.slice\n',
@@ -19,7 +19,7 @@ test('a host with v2 alone has one tree', () => {
   });
 });
 
-test('a host with v1 alone has one tree per mount, with one or several controllers, or only a name', () => {
+test('a v1-only host has one tree per mount, with one or several controllers or just a name', () => {
   const hierarchy = parseCgroupHierarchy({
     mountinfo: [
       root,
@@ -42,7 +42,7 @@ test('a host with v1 alone has one tree per mount, with one or several controlle
   );
 });
 
-test('on a hybrid host each controller is found in its own tree, v1 or v2', () => {
+test('on a hybrid host, each controller is found in its own tree, v1 or v2', () => {
   const hierarchy = parseCgroupHierarchy({
     mountinfo: [
       mount('/sys/fs/cgroup/memory', 'cgroup', 'rw,memory'),
@@ -57,7 +57,7 @@ test('on a hybrid host each controller is found in its own tree, v1 or v2', () =
   assert.equal(treeOf(hierarchy, 'cpu'), undefined);
 });
 
-test('paths that could lead out of the tree are refused', () => {
+test('paths that could leave the tree are rejected', () => {
   const tree = { version: 2 as const, mountPoint: '/sys/fs/cgroup', controllers: [] };
   assert.equal(cgroupDirectory(tree, '/a/b'), '/sys/fs/cgroup/a/b');
   for (const path of ['', 'a', '/a/../b', '/../x', '//a', '/a/./b', '/a\0'])

@@ -19,7 +19,7 @@ const v1: CgroupHierarchy = {
 const writes = (hierarchy: CgroupHierarchy, limits: CgroupLimits) =>
   Object.fromEntries(limitWrites(hierarchy, limits).map(({ file, value }) => [file, value]));
 
-test('shares become weights as the OCI runtimes convert them', () => {
+test('shares are converted to weights like in the OCI runtimes', () => {
   const check = (shares: number, weight: number) => assert.equal(cpuWeightOfShares(shares), weight, String(shares));
   check(2, 1);
   check(1024, 39);
@@ -28,7 +28,7 @@ test('shares become weights as the OCI runtimes convert them', () => {
   check(1_000_000, 10_000);
 });
 
-test('limits are converted to the files of cgroup v1 and v2', () => {
+test('limits are converted to cgroup v1 and v2 files', () => {
   const limits: CgroupLimits = {
     cpuShares: 512,
     cpuQuotaUs: 50_000,
@@ -60,7 +60,7 @@ test('limits are converted to the files of cgroup v1 and v2', () => {
   });
 });
 
-test('unlimited is written in the form of each version, and unset limits are not written', () => {
+test('unlimited is written in each version’s format, and unset limits are not written', () => {
   assert.deepEqual(writes(v1, { memoryLimitBytes: -1, cpuQuotaUs: -1 }), {
     'cpu.cfs_quota_us': '-1',
     'memory.limit_in_bytes': '-1',
@@ -73,6 +73,6 @@ test('unlimited is written in the form of each version, and unset limits are not
   assert.deepEqual(writes(v2, {}), {});
 });
 
-test('limits of controllers that the host lacks are ignored', () => {
+test('limits of controllers missing on the host are ignored', () => {
   assert.deepEqual(writes({ mode: 'v1', trees: [] }, { pidsLimit: 3 }), {});
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupPathOf, parseSystemdCgroup, scopeOf, slicePath } from './slice.ts';
 
-test('cgroup names in the form slice:prefix:name are parsed', () => {
+test('cgroup names in slice:prefix:name format are parsed', () => {
   assert.deepEqual(parseSystemdCgroup('kubepods-besteffort-podX.slice:cri:abc'), {
     slice: 'kubepods-besteffort-podX.slice',
     prefix: 'cri',
@@ -12,7 +12,7 @@ test('cgroup names in the form slice:prefix:name are parsed', () => {
   assert.equal(parseSystemdCgroup('/a.slice:b:c'), undefined);
 });
 
-test('the path of a scope contains all its ancestor slices', () => {
+test('a scope’s path contains all its ancestor slices', () => {
   const path = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/podwright-abc.scope';
   assert.equal(cgroupPathOf('kubepods-besteffort-pod1_2.slice:podwright:abc'), path);
   assert.equal(scopeOf(path), 'podwright-abc.scope');

@@ -92,7 +92,7 @@ for (const [mode, different] of [
   });
 }
 
-test('unlimited resources have no limit in the statistics', async () => {
+test('unlimited resources have no limit in the stats', async () => {
   const v2 = await read('v2', { 'memory.max': 'max\n', 'memory.swap.max': 'max\n', 'pids.max': '100\n' });
   assert.deepEqual([v2.stats.memory?.limitBytes, v2.stats.memory?.swapLimitBytes], [undefined, undefined]);
   assert.equal(v2.stats.threads?.limit, 100);
@@ -101,12 +101,12 @@ test('unlimited resources have no limit in the statistics', async () => {
   assert.deepEqual([v1.stats.memory?.limitBytes, v1.stats.memory?.swapLimitBytes], [undefined, undefined]);
 });
 
-test('a swap limit of 0 is reported even if memory has no limit', async () => {
+test('a swap limit of 0 is reported even if memory is unlimited', async () => {
   const { stats } = await read('v2', { 'memory.max': 'max\n', 'memory.swap.max': '0\n' });
   assert.equal(stats.memory?.swapLimitBytes, 0);
 });
 
-test('statistics that older kernels lack are absent, computed or zero', async () => {
+test('stats missing in older kernels are absent, computed or zero', async () => {
   const changes = {
     'memory.peak': undefined,
     'memory.stat': 'anon 1\nfile 2\nkernel_stack 32768\npagetables 65536\npercpu 0\nslab 300000\n',
@@ -131,7 +131,7 @@ test('without swap accounting, swap usage is 0 and has no limit', async () => {
   assert.deepEqual([stats.memory?.swapBytes, stats.memory?.swapLimitBytes], [0, undefined]);
 });
 
-test('a hybrid host reports no pressure for a cgroup that has no processes in the v2 tree', async () => {
+test('a hybrid host reports no pressure for a cgroup without processes in the v2 tree', async () => {
   const { stats } = await read('hybrid', { 'cgroup.events': 'populated 0\nfrozen 0\n' });
   assert.equal(stats.pressure, undefined);
 });

@@ -16,7 +16,7 @@ function refusingTree(context: TestContext, controllers: string): CgroupHierarch
   return { mode: 'v2', trees: [{ version: 2, mountPoint, controllers: controllers.split(' ') }] };
 }
 
-test('createCgroup returns the controllers that the kernel refused to delegate, and creates the cgroup', async (context) => {
+test('createCgroup creates the cgroup, and returns the controllers that the kernel refused to delegate', async (context) => {
   const hierarchy = refusingTree(context, 'cpu memory');
   const refusals = await createCgroup(hierarchy, '/pods/one');
   const [{ mountPoint } = assert.fail()] = hierarchy.trees;

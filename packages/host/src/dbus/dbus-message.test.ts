@@ -33,7 +33,7 @@ function signal(endian: 'little' | 'big'): Buffer {
   return Buffer.concat([padded(Buffer.concat([start, number(4), number(9), number(list.length), list])), number(1)]);
 }
 
-test('an encoded call has the length in its header, and decodes to its arguments', () => {
+test('an encoded call has its length in the header, and decodes to its arguments', () => {
   const bytes = encodeCall(7, CALL);
   assert.equal(messageLength(bytes), bytes.length);
   assert.equal(messageLength(Buffer.concat([bytes, bytes])), bytes.length);
@@ -42,7 +42,7 @@ test('an encoded call has the length in its header, and decodes to its arguments
   assert.deepEqual([type, serial, path, member, values], ['call', 7, CALL.path, 'AddMatch', ['rule', -1]]);
 });
 
-test('a signal is decoded in the byte order of its sender', () => {
+test('a signal is decoded in its sender’s byte order', () => {
   for (const endian of ['little', 'big'] as const) {
     const bytes = signal(endian);
     assert.equal(messageLength(bytes), bytes.length);

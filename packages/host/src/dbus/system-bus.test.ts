@@ -68,7 +68,7 @@ async function open(t: TestContext) {
   return { bus, peer, received, next, controller };
 }
 
-test('signals arrive whole, in pieces or several at once; messages that are too long or invalid are skipped', async (t) => {
+test('signals arrive whole, in pieces or several at once, and overlong or invalid messages are skipped', async (t) => {
   const { peer, received, next, bus } = await open(t);
   const broken = signal('Broken');
   broken[17] = 200; // a type longer than the message
@@ -90,7 +90,7 @@ test('signals arrive whole, in pieces or several at once; messages that are too 
   assert.deepEqual(await bus.call({ ...DESTINATION, member: 'Ping' }), []);
 });
 
-test('an unanswered call fails when the connection is closed, and so do later calls', async (t) => {
+test('an unanswered call fails when the connection closes, and so do later calls', async (t) => {
   const { bus, peer } = await open(t);
   const call = bus.call({ ...DESTINATION, member: 'unanswered' });
   peer.destroy();
@@ -99,7 +99,7 @@ test('an unanswered call fails when the connection is closed, and so do later ca
   await assert.rejects(bus.call({ ...DESTINATION, member: 'Late' }), /the connection is closed/);
 });
 
-test('foreign data and the abort signal close the connection', async (t) => {
+test('foreign data and the abort signal each close the connection', async (t) => {
   const first = await open(t);
   first.peer.write('HTTP/1.1 400 Bad Request\r\n\r\n');
   assert.match(await first.bus.closed, /it is not a D-Bus message/);

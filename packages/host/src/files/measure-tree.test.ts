@@ -56,7 +56,7 @@ async function keepRunning(directory: string, script: string): Promise<AsyncDisp
   };
 }
 
-test('a tree is counted as by du: hard links once, holes not at all, symbolic links not followed, names of any bytes', async (t) => {
+test('a tree is measured like du: hard links once, holes not at all, symlinks not followed, arbitrary bytes in names', async (t) => {
   const directory = scratch(t, '/tmp');
   mkdirSync(join(directory, 'a/b'), { recursive: true });
   writeFileSync(join(directory, 'a/file'), 'x'.repeat(100_000));
@@ -68,19 +68,19 @@ test('a tree is counted as by du: hard links once, holes not at all, symbolic li
   await assertAsByDu(directory);
 });
 
-test('a directory of very many directories is counted as by du', async (t) => {
+test('a directory with very many subdirectories is measured like du', async (t) => {
   const directory = scratch(t);
   execFileSync('sh', ['-c', 'seq 3000 | xargs mkdir && seq 3000 | sed s,$,/x, | xargs mkdir'], { cwd: directory });
   await assertAsByDu(directory);
 });
 
-test('other file systems are not counted', async () => {
+test('other file systems are excluded', async () => {
   const { usage, isPartial } = await measure('/dev');
   assert.ok(!isPartial);
   assert.ok(usage.inodes < Number(execFileSync('sh', ['-c', 'find /dev | wc -l'], { encoding: 'utf8' })));
 });
 
-test('a file is counted, and a missing path is an error', async (t) => {
+test('a file is measured, and a missing path is an error', async (t) => {
   const directory = scratch(t);
   writeFileSync(join(directory, 'file'), 'x');
   assert.deepEqual((await measure(join(directory, 'file'))).usage, du(join(directory, 'file')));
@@ -97,7 +97,7 @@ test('each hard link counts as a name, and holes count as content', async (t) =>
   assert.deepEqual({ names, contentBytes }, { names: 5, contentBytes: 1000 + MI });
 });
 
-test('directories deeper than PATH_MAX are counted as well, at a cost that does not grow with the depth', async (t) => {
+test('directories deeper than PATH_MAX are measured as well, at a cost independent of the depth', async (t) => {
   const directory = join(scratch(t), 'deep');
   makeDeepTree(directory, 3000);
   const deepest = `process.chdir('${directory}'); for (let n = 0; n < 3000; n++) process.chdir('a'.repeat(15));`;
@@ -108,7 +108,7 @@ test('directories deeper than PATH_MAX are counted as well, at a cost that does 
   assert.ok(user + system < 3_000_000, `${(user + system) / 1000} ms of CPU time`);
 });
 
-test('a tree that branches at each of too many levels is counted up to there, and the measure is partial', async (t) => {
+test('a tree that branches at too many levels is measured up to there, and the result is partial', async (t) => {
   const directory = scratch(t);
   const branch = `for (const name of 'adz') fs.mkdirSync(name); process.chdir('d');`;
   execFileSync(process.execPath, ['-e', `for (let n = 0; n < 2500; n++) { ${branch} }`], { cwd: directory });
@@ -156,7 +156,7 @@ function makeMovingTree(directory: string): { hide: string; home: string } {
   return { home: join(home, 'x'), hide: join(hide, 'x') };
 }
 
-test('a directory that is moved from one that was not listed yet to one that was listed is counted', async (t) => {
+test('a directory moved from an unlisted directory to an already listed one is counted', async (t) => {
   const directory = scratch(t);
   const { home, hide } = makeMovingTree(directory);
   const onYield = async () => {
@@ -167,7 +167,7 @@ test('a directory that is moved from one that was not listed yet to one that was
   assert.deepEqual({ usage, isPartial }, { usage: du(directory), isPartial: false });
 });
 
-test('a directory that is moved each time the walk pauses is counted, or the measure is partial', async (t) => {
+test('a directory moved during each pause of the walk is counted, or the result is partial', async (t) => {
   const directory = scratch(t);
   const { home, hide } = makeMovingTree(directory);
   const onYield = async () => {
@@ -181,7 +181,7 @@ test('a directory that is moved each time the walk pauses is counted, or the mea
   }
 });
 
-test('a directory whose files are replaced all the time is counted completely', async (t) => {
+test('a directory with constantly replaced files is counted completely', async (t) => {
   const directory = scratch(t);
   execFileSync('sh', ['-c', 'mkdir -p a/b; seq 3000 | (cd a; xargs mkdir)'], { cwd: directory });
   const replace = `let n = 0; setInterval(() => { fs.writeFileSync('a/b/' + ++n, ''); fs.rmSync('a/b/' + n) }, 1)`;
@@ -191,7 +191,7 @@ test('a directory whose files are replaced all the time is counted completely', 
   assert.ok(complete > 10, `${complete} complete measures`);
 });
 
-test('after its time the walk ends with the count so far, as a partial one', async (t) => {
+test('at its timeout, the walk ends with a partial result', async (t) => {
   const directory = scratch(t);
   execFileSync('sh', ['-c', 'mkdir d; cd d; seq 20000 | xargs touch'], { cwd: directory });
   const soFar: TreeMeasure[] = [];
@@ -202,7 +202,7 @@ test('after its time the walk ends with the count so far, as a partial one', asy
   assert.ok(soFar[0]!.usage.inodes <= usage.inodes);
 });
 
-test('a walk whose time is over between two directories is partial', async (t) => {
+test('a walk that times out between two directories is partial', async (t) => {
   const directory = scratch(t);
   mkdirSync(join(directory, 'a/b'), { recursive: true });
   const { usage, isPartial } = await measure(directory, { timeoutMs: 0 });
@@ -219,7 +219,7 @@ test('an aborted walk rejects, and closes its directories', async (t) => {
   assert.ok(!descriptors.includes(directory), descriptors);
 });
 
-test('counting a directory of very many files does not block the event loop', async (t) => {
+test('measuring a directory with very many files does not block the event loop', async (t) => {
   const directory = scratch(t);
   execFileSync('sh', ['-c', 'seq 20000 | xargs touch'], { cwd: directory });
   let longestMs = 0;
@@ -241,7 +241,7 @@ async function settled(): Promise<void> {
   await waitFor(isOld, { intervalMs: 10, signal });
 }
 
-test('a measure reports what changed in the tree since the walk began, or since the given time', async (t) => {
+test('a measurement reports what changed in the tree since the walk started, or since the given time', async (t) => {
   const directory = scratch(t);
   const [home, hide] = [join(directory, 'a/x'), join(directory, 'b/x')];
   execFileSync('sh', ['-c', 'mkdir a b; touch a/x b/y'], { cwd: directory });

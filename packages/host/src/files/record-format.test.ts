@@ -15,7 +15,7 @@ function scratch(context: TestContext): { directory: string; file: string } {
 
 const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-test('records without a format file, or of an earlier format, are claimed with the version', (context) => {
+test('records without a format file, or in an earlier format, are claimed for this version', (context) => {
   const { directory, file } = scratch(context);
   claimFormat(directory, 1);
   assert.deepEqual(read(file), { format: 1, version: VERSION });
@@ -23,7 +23,7 @@ test('records without a format file, or of an earlier format, are claimed with t
   assert.deepEqual(read(file), { format: 2, version: VERSION });
 });
 
-test('records of a newer format are refused with both versions and formats, and nothing changes', (context) => {
+test('records in a newer format are rejected with both versions and formats, and left unchanged', (context) => {
   const { directory, file } = scratch(context);
   const text = '{"format":3,"version":"7.8.9"}';
   writeFileSync(file, text);
@@ -37,7 +37,7 @@ test('records of a newer format are refused with both versions and formats, and 
   assert.equal(readFileSync(file, 'utf8'), text);
 });
 
-test('an unreadable format file counts as absent', (context) => {
+test('an unreadable format file is treated as absent', (context) => {
   const { directory, file } = scratch(context);
   for (const text of ['', '{"format":"3"}', '[]', '{"format":1.5,"version":"1"}']) {
     writeFileSync(file, text);
@@ -46,7 +46,7 @@ test('an unreadable format file counts as absent', (context) => {
   }
 });
 
-test('a FIFO or a link to a device counts as absent, and is replaced', (context) => {
+test('a FIFO or a symlink to a device is treated as absent, and replaced', (context) => {
   for (const make of [
     (file: string) => execFileSync('mkfifo', [file]),
     (file: string) => symlinkSync('/dev/full', file),

@@ -15,7 +15,7 @@ function scratch(t: TestContext): string {
   return directory;
 }
 
-test('a regular file up to the limit is read', async (t) => {
+test('a regular file is read up to the limit', async (t) => {
   const path = join(scratch(t), 'file');
   for (const text of ['', 'ä'.repeat(MAX_BYTES / 2)]) {
     writeFileSync(path, text);
@@ -26,7 +26,7 @@ test('a regular file up to the limit is read', async (t) => {
   await assert.rejects(readRegularFile(`${path}s`, MAX_BYTES), { code: 'ENOENT' });
 });
 
-test('links, FIFOs, sockets, directories and devices are refused at once', { timeout: 10_000 }, async (t) => {
+test('symlinks, FIFOs, sockets, directories and devices are rejected at once', { timeout: 10_000 }, async (t) => {
   const directory = scratch(t);
   const path = (name: string) => join(directory, name);
   writeFileSync(path('file'), '');
@@ -42,7 +42,7 @@ test('links, FIFOs, sockets, directories and devices are refused at once', { tim
     await assert.rejects(readRegularFile(other, MAX_BYTES), { message: 'it is not a regular file' }, other);
 });
 
-test('JSON with few levels is read, and deeply nested or invalid JSON is refused', async (t) => {
+test('shallow JSON is read, and deeply nested or invalid JSON is rejected', async (t) => {
   const path = join(scratch(t), 'file');
   const read = (text: string) => {
     writeFileSync(path, text);

@@ -36,7 +36,7 @@ function makeDeep(directory: string, levels: number): void {
   execFileSync(process.execPath, ['-e', script]);
 }
 
-test('removeTree removes a tree with names of any bytes, and a file; a missing path is no error', async (t) => {
+test('removeTree removes a file, or a tree with arbitrary bytes in names; a missing path is not an error', async (t) => {
   const root = join(scratch(t), 'root');
   mkdirSync(join(root, 'a/b/c'), { recursive: true });
   writeFileSync(join(root, 'a/file'), '');
@@ -50,7 +50,7 @@ test('removeTree removes a tree with names of any bytes, and a file; a missing p
   assert.ok(!existsSync(root));
 });
 
-test('removing a path that cannot exist is no error: a name that is too long, and one below a file', async (t) => {
+test('removing an impossible path, such as an overlong name or one under a file, is not an error', async (t) => {
   const root = scratch(t);
   writeFileSync(join(root, 'file'), '');
   const trash = new Trash(join(root, 'trash'), silentLogger);
@@ -62,7 +62,7 @@ test('removing a path that cannot exist is no error: a name that is too long, an
   assert.deepEqual(readdirSync(root).sort(), ['file', 'trash']);
 });
 
-test('a trash is busy until its trees are deleted, and continues a deletion that takes more than one turn', async (t) => {
+test('a trash is busy until its trees are deleted, and continues deletions that take more than one turn', async (t) => {
   const root = scratch(t);
   execFileSync('sh', ['-c', 'mkdir large; cd large; seq 3000 | xargs touch'], { cwd: root });
   const trash = new Trash(join(root, 'trash'), silentLogger, { turnMs: 20 });
@@ -74,7 +74,7 @@ test('a trash is busy until its trees are deleted, and continues a deletion that
   assert.deepEqual(readdirSync(join(root, 'trash')), []);
 });
 
-test('a tree deeper than PATH_MAX is removed, also with several deep branches', async (t) => {
+test('a tree deeper than PATH_MAX is removed, even with several deep branches', async (t) => {
   const root = join(scratch(t), 'root');
   makeDeep(root, 400);
   for (const name of ['one', 'two']) makeDeep(join(root, name), 40);
@@ -82,7 +82,7 @@ test('a tree deeper than PATH_MAX is removed, also with several deep branches', 
   assert.ok(!existsSync(root));
 });
 
-test('removing a directory of very many entries does not block the event loop', async (t) => {
+test('removing a directory with very many entries does not block the event loop', async (t) => {
   const root = join(scratch(t), 'root');
   execFileSync('sh', ['-c', 'mkdir "$0"; cd "$0"; seq 20000 | xargs touch', root]);
   let turns = 0;
@@ -93,7 +93,7 @@ test('removing a directory of very many entries does not block the event loop', 
   assert.ok(!existsSync(root));
 });
 
-test('symbolic links are removed, and their targets are not', async (t) => {
+test('symlinks are removed, but not their targets', async (t) => {
   const directory = scratch(t);
   const root = join(directory, 'root');
   mkdirSync(join(directory, 'precious'));
@@ -108,7 +108,7 @@ test('symbolic links are removed, and their targets are not', async (t) => {
   assert.equal(readFileSync(join(directory, 'precious/file'), 'utf8'), 'x');
 });
 
-test('an abort stops the removal half-way, and another call completes it', async (t) => {
+test('an abort stops the removal midway, and another call completes it', async (t) => {
   const root = join(scratch(t), 'root');
   execFileSync('sh', ['-c', 'mkdir "$0"; cd "$0"; seq 5000 | xargs touch', root]);
   const stop = new AbortController();
@@ -120,7 +120,7 @@ test('an abort stops the removal half-way, and another call completes it', async
   assert.ok(!existsSync(root));
 });
 
-test('in a tree of many files the large ones are removed first', async (t) => {
+test('in a tree with many files, large ones are removed first', async (t) => {
   const root = join(scratch(t), 'root');
   const parts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => join(root, name, 'deep'));
   for (const part of parts) {

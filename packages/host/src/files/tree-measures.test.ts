@@ -20,7 +20,7 @@ function tree(t: TestContext, files: number): string {
 /** Measures trees so slowly, with almost no CPU time, that a walk over `FILES` files takes more than a minute. */
 const slow = (options = {}) => new TreeMeasures({ cpuShare: 0.001, burstMs: 0, waitMs: 300, ...options });
 
-test('calls at the same time share a measurement, and a later call uses its result while it is valid', async (t) => {
+test('concurrent calls share a measurement, and later calls use its result as long as it is valid', async (t) => {
   const directory = tree(t, 100);
   const measures = new TreeMeasures({ cpuShare: 1 });
   const [first, second] = await Promise.all([measures.of(directory), measures.of(directory)]);
@@ -32,7 +32,7 @@ test('calls at the same time share a measurement, and a later call uses its resu
   await waitFor(isMeasuredAgain, { intervalMs: 50, signal: AbortSignal.timeout(10_000) });
 });
 
-test('the last measurement of a tree that nothing writes to stays valid', async (t) => {
+test('the last measurement of a tree that is no longer written stays valid', async (t) => {
   const directory = tree(t, 100);
   const measures = new TreeMeasures({ cpuShare: 1 });
   const { atMs } = await measures.of(directory, { isFinal: true });
@@ -49,7 +49,7 @@ test('a partial measurement is soon replaced, as the next one may be complete', 
   assert.notEqual((await measures.of(directory)).atMs, first.atMs);
 });
 
-test('a call for a tree that takes long is answered with the count so far, and another tree is measured meanwhile', async (t) => {
+test('a call for a slow tree returns the count so far, and another tree is measured meanwhile', async (t) => {
   const [large, small] = [tree(t, FILES), tree(t, 100)];
   const measures = slow();
   const startedAtMs = performance.now();
@@ -64,7 +64,7 @@ test('a call for a tree that takes long is answered with the count so far, and a
   assert.ok(tookMs < 2000, `${tookMs} ms`);
 });
 
-test('later calls for a tree that takes long do not wait', async (t) => {
+test('later calls for a slow tree do not wait', async (t) => {
   const directory = tree(t, FILES);
   const measures = slow();
   await measures.of(directory);
@@ -74,7 +74,7 @@ test('later calls for a tree that takes long do not wait', async (t) => {
   assert.ok(tookMs < 300, `${tookMs} ms`);
 });
 
-test('calls for many trees that take long wait in total about as long as for a few', async (t) => {
+test('calls for many slow trees wait in total about as long as for a few', async (t) => {
   const measures = slow({ waitMs: 1000 });
   const directories = Array.from({ length: 10 }, () => tree(t, FILES / 3));
   await Promise.all(directories.slice(0, 4).map((one) => measures.of(one)));
@@ -84,7 +84,7 @@ test('calls for many trees that take long wait in total about as long as for a f
   assert.ok(tookMs < 4000, `${tookMs} ms`);
 });
 
-test('a walk that takes longer than its limit ends as a partial measure; one that does not is complete in the end', async (t) => {
+test('a walk that exceeds its limit ends as a partial measurement, and others eventually complete', async (t) => {
   const directory = tree(t, FILES);
   const measures = slow({ timeoutMs: 500 });
   await measures.of(directory);
@@ -106,7 +106,7 @@ test('a missing directory is an error', async () => {
   await assert.rejects(slow().of('/nonexistent'), { code: 'ENOENT' });
 });
 
-test('the tree of frozen processes is measured now, and the measure is partial if the tree changes nevertheless', async (t) => {
+test('the tree of frozen processes is measured immediately, and the result is partial if the tree still changes', async (t) => {
   const directory = tree(t, 3000);
   const measures = new TreeMeasures({ cpuShare: 1, waitMs: 60_000 });
   await sleep(15); // as `freezeCgroup` does

@@ -23,7 +23,7 @@ for (const [path, expected] of [
     assert.equal(withoutLinks(join(directory, path!)), join(directory, expected!));
   });
 
-test('the root directory is itself', () => assert.equal(withoutLinks('/'), '/'));
+test('the root directory resolves to itself', () => assert.equal(withoutLinks('/'), '/'));
 
-test('a loop of links is an error', () =>
+test('a symlink loop is an error', () =>
   assert.throws(() => withoutLinks(join(directory, 'loop/x')), { code: 'ELOOP' }));

@@ -46,7 +46,7 @@ test('listening on a free path creates the socket with its mode, and no other fi
   assert.deepEqual(await readdir(directory), []);
 });
 
-test('the socket of a daemon that died is replaced', async (t) => {
+test('a dead daemon’s socket is replaced', async (t) => {
   const directory = await scratch(t);
   const path = join(directory, 'a.sock');
   await leaveStaleSocket(path);
@@ -56,7 +56,7 @@ test('the socket of a daemon that died is replaced', async (t) => {
   assert.deepEqual(await readdir(directory), ['a.sock']);
 });
 
-test('the socket of a running daemon is left alone', async (t) => {
+test('a running daemon’s socket is left alone', async (t) => {
   const path = join(await scratch(t), 'a.sock');
   await listenUnix(newServer(t), path, 0o600);
   await assert.rejects(listenUnix(newServer(t), path, 0o600), {
@@ -74,13 +74,13 @@ test('refuseTakenSocket accepts a free path and a stale socket', async (t) => {
   await refuseTakenSocket(path);
 });
 
-test('a file that is not a socket is left alone', async (t) => {
+test('a file other than a socket is left alone', async (t) => {
   const path = join(await scratch(t), 'a.sock');
   await writeFile(path, 'precious');
   await assert.rejects(listenUnix(newServer(t), path, 0o600), { code: 'failed_precondition', message: /not a socket/ });
 });
 
-test('of daemons that start together on a stale socket, one gets it and the others get already_exists', async (t) => {
+test('if several daemons start on a stale socket, one gets it and the others get already_exists', async (t) => {
   const directory = await scratch(t);
   const path = join(directory, 'a.sock');
   await leaveStaleSocket(path);
@@ -92,7 +92,7 @@ test('of daemons that start together on a stale socket, one gets it and the othe
   assert.deepEqual(await readdir(directory), ['a.sock']);
 });
 
-test('a daemon that stops late does not remove the socket of its successor', async (t) => {
+test('a daemon that stops late does not remove its successor’s socket', async (t) => {
   const path = join(await scratch(t), 'a.sock');
   const first = newServer(t);
   const file = await listenUnix(first, path, 0o600);
@@ -102,7 +102,7 @@ test('a daemon that stops late does not remove the socket of its successor', asy
   assert.equal(await answers(path), true);
 });
 
-test('errors name the path if its directory is missing or it is too long', async (t) => {
+test('errors name the path if it is too long or its directory is missing', async (t) => {
   const directory = await scratch(t);
   const missing = join(directory, 'missing', 'a.sock');
   await assert.rejects(listenUnix(newServer(t), missing, 0o600), { message: new RegExp(`^listen on ${missing}: `) });
@@ -110,7 +110,7 @@ test('errors name the path if its directory is missing or it is too long', async
   await assert.rejects(listenUnix(newServer(t), long, 0o600), { code: 'invalid_argument', message: /too long/ });
 });
 
-test('the socket of a dead daemon is removed unless another daemon is replacing it, and other files are left alone', async (t) => {
+test('a dead daemon’s socket is removed unless another daemon is replacing it, and other files are left alone', async (t) => {
   const directory = await scratch(t);
   const names = ['stale', 'live', 'file', 'none'];
   const sweep = async () => {

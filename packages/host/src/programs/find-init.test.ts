@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findInit } from './find-init.ts';
 
-test('the init program is also found outside of PATH', (context) => {
+test('the init program is found even outside PATH', (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwr-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'init');

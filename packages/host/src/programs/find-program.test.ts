@@ -14,7 +14,7 @@ function makeDirectories(t: TestContext) {
   return { first, second };
 }
 
-test('the program is taken from the first directory that has an executable file of that name', (t) => {
+test('the first directory with an executable of that name wins', (t) => {
   const { first, second } = makeDirectories(t);
   mkdirSync(join(first, 'tool'));
   assert.equal(findProgram('tool', [first, second]), join(second, 'tool'), 'a directory is not a program');
@@ -24,13 +24,13 @@ test('the program is taken from the first directory that has an executable file 
   assert.equal(findProgram('other', [first, second]), undefined);
 });
 
-test('an absolute path is used unchanged if there is a program at it', (t) => {
+test('an absolute path is used unchanged if it is a program', (t) => {
   const { first, second } = makeDirectories(t);
   assert.equal(findProgram(join(second, 'tool'), [first]), join(second, 'tool'));
   assert.equal(findProgram(join(first, 'tool'), [second]), undefined);
 });
 
-test('programs are looked up in PATH, then in the system directories, each once; relative entries of PATH are ignored', (t) => {
+test('programs are searched in PATH, then in the system directories, each once, ignoring relative PATH entries', (t) => {
   const { PATH } = process.env;
   t.after(() => {
     process.env.PATH = PATH;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { findProcesses, listProcesses, parseProcessStart, readProcessStart } from './processes.ts';
 
-test('the first 16 KiB of a long command line are read, and an incomplete last argument is dropped', async () => {
+test('the first 16 KiB of a long command line are read, dropping an incomplete last argument', async () => {
   const child = spawn('sleep', ['100', ...Array<string>(2_000).fill('123456789')], { argv0: 'sleep', stdio: 'ignore' });
   await once(child, 'spawn');
   try {
@@ -19,11 +19,11 @@ test('the first 16 KiB of a long command line are read, and an incomplete last a
   }
 });
 
-test('reading the environment of a process that does not exist returns nothing', async () => {
+test('reading the environment of a nonexistent process returns nothing', async () => {
   assert.equal((await readProcessStart(2 ** 22 + 1, 'environ')).length, 0);
 });
 
-test('findProcesses looks at four processes at a time, and skips those that have exited meanwhile', async () => {
+test('findProcesses inspects four processes at a time, skipping those that have exited', async () => {
   let concurrent = 0;
   let most = 0;
   const found = await findProcesses(async (pid) => {

@@ -18,14 +18,14 @@ function check(
   assert.deepEqual(chooseNames(groupByName(annotations.map(entry)), given), expected);
 }
 
-test('names come from the annotations; the full name takes precedence', () => {
+test('names come from the annotations, and the full name takes precedence', () => {
   check([{ [fullName]: 'quay.io/a/b:1', [refName]: '1' }], undefined, ['quay.io/a/b:1']);
   check([{ [refName]: 'busybox:1' }], undefined, ['docker.io/library/busybox:1']);
   check([{ [refName]: 'latest' }], undefined, [undefined]);
   check([undefined], undefined, [undefined]);
 });
 
-test('a given name is that of the only image, or the repository of the tags in the file', () => {
+test('a given name applies to the only image, or is the repository for the tags in the file', () => {
   check([{ [refName]: 'v1' }], 'quay.io/a/b', ['quay.io/a/b:v1']);
   check([{ [refName]: 'v1' }], 'localhost:5000/b', ['localhost:5000/b:v1']);
   check([{ [refName]: 'v1' }], 'quay.io/a/b:v2', ['quay.io/a/b:v2']);
@@ -34,7 +34,7 @@ test('a given name is that of the only image, or the repository of the tags in t
   check([{ [refName]: 'v1' }, { [refName]: 'v2' }], 'a/b', ['docker.io/a/b:v1', 'docker.io/a/b:v2']);
 });
 
-test('entries with the same name are platforms of one image', () => {
+test('entries with the same name are platforms of a single image', () => {
   const groups = groupByName([entry({ [refName]: '1' }), entry({ [refName]: '1' }), entry(undefined)]);
   assert.deepEqual(
     groups.map(({ candidates }) => candidates.length),
@@ -42,7 +42,7 @@ test('entries with the same name are platforms of one image', () => {
   );
 });
 
-test('a given name that does not fit all images is refused', () => {
+test('a given name that does not match all images is rejected', () => {
   const two = groupByName([entry({ [refName]: 'v1' }), entry({ [refName]: 'v2' })]);
   assert.throws(() => chooseNames(two, 'a/b:1'), /the file has 2 images/);
   assert.throws(() => chooseNames(groupByName([entry({ [refName]: 'v1' }), entry(undefined)]), 'a/b'), /2 images/);

@@ -16,7 +16,7 @@ async function scratch(t: TestContext): Promise<string> {
 const data = Buffer.alloc(3_000_000, 'podwright ');
 const blob = { digest: sha256Digest(data), size: data.length };
 
-test('a blob is stored under its digest once it is complete', async (t) => {
+test('a blob is stored under its digest once complete', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   await store.ingest(blob, async (writer) => {
     for (let at = 0; at < data.length; at += 700_000) await writer.write(data.subarray(at, at + 700_000));
@@ -28,7 +28,7 @@ test('a blob is stored under its digest once it is complete', async (t) => {
   await store.ingest(blob, () => assert.fail('the blob exists already'));
 });
 
-test('readers of an arriving blob see a small first batch early, then larger ones', async (t) => {
+test('readers of an arriving blob get a small first batch early, then larger ones', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   const seen: number[] = [];
   await store.ingest(blob, async (writer) => {
@@ -39,7 +39,7 @@ test('readers of an arriving blob see a small first batch early, then larger one
   assert.deepEqual(seen, [0, part, 3 * part, 7 * part, 15 * part, data.length]);
 });
 
-test('an interrupted blob is resumed, also after a restart', async (t) => {
+test('an interrupted blob is resumed, even after a restart', async (t) => {
   const root = await scratch(t);
   const cut = new PodwrightError('unavailable', 'cut');
   const first = (await ContentStore.open(root)).ingest(blob, async (writer) => {
@@ -77,7 +77,7 @@ test('wrong, short and long content is refused and leaves no file', async (t) =>
   assert.deepEqual(await store.list(), []);
 });
 
-test('bytes of an unknown digest are stored under their sha256', async (t) => {
+test('content with an unknown digest is stored under its sha256', async (t) => {
   const root = await scratch(t);
   const store = await ContentStore.open(root);
   const digests: string[] = [];
@@ -89,7 +89,7 @@ test('bytes of an unknown digest are stored under their sha256', async (t) => {
   assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
 });
 
-test('concurrent ingests of one blob share it', async (t) => {
+test('concurrent ingests of a blob share it', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   let fills = 0;
   const ingest = () =>
@@ -110,7 +110,7 @@ test('small reads are bounded and verified', async (t) => {
   await assert.rejects(store.readSmall(blob.digest, 100), /the file's digest is/);
 });
 
-test('a blob that is still needed is not deleted', async (t) => {
+test('a blob still in use is not deleted', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   await store.ingest(blob, (writer) => writer.write(data));
   assert.equal(await store.deleteIf(blob.digest, () => false), false);
@@ -119,7 +119,7 @@ test('a blob that is still needed is not deleted', async (t) => {
   assert.deepEqual(await store.list(), []);
 });
 
-test('opening removes old and unknown partial files, and leaves fresh ones', async (t) => {
+test('opening removes old and unknown partial files, but not recent ones', async (t) => {
   const root = await scratch(t);
   const ingest = join(root, 'content/ingest');
   await mkdir(ingest, { recursive: true });

@@ -5,7 +5,7 @@ import { SharedTasks } from './shared-task.ts';
 
 const forever = new AbortController().signal;
 
-test('concurrent callers of one key share the work, and a call after its end starts it again', async () => {
+test('concurrent callers with the same key share the work, and a call after its end starts it again', async () => {
   const tasks = new SharedTasks();
   let runs = 0;
   const run = () => tasks.run('a', forever, async () => ++runs);
@@ -13,7 +13,7 @@ test('concurrent callers of one key share the work, and a call after its end sta
   assert.equal(await run(), 2);
 });
 
-test('the work is aborted when its last caller aborts, not before', async () => {
+test('the work is aborted only when its last caller aborts', async () => {
   const tasks = new SharedTasks();
   const callers = [new AbortController(), new AbortController()];
   let shared: AbortSignal | undefined;
@@ -31,13 +31,13 @@ test('the work is aborted when its last caller aborts, not before', async () => 
   assert.match(String(shared?.reason), /caller 1 leaves/);
 });
 
-test('closing aborts running work and waits for its end', async () => {
+test('closing aborts running work and waits for it to end', async () => {
   const tasks = new SharedTasks();
   const call = tasks.run('a', forever, (given) => raceAbort(new Promise<never>(() => undefined), given));
   await Promise.all([tasks.close(new Error('stopping')), assert.rejects(call, /stopping/)]);
 });
 
-test('closing waits for work whose callers have aborted', async () => {
+test('closing waits for work that its callers have aborted', async () => {
   const tasks = new SharedTasks();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ test('closing waits for work whose callers have aborted', async () => {
   await closing;
 });
 
-test('a caller does not join work that was aborted by its last caller', async () => {
+test('a caller does not join work aborted by its last caller', async () => {
   const tasks = new SharedTasks();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();

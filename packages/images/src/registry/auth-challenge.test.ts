@@ -25,7 +25,7 @@ test('challenges may have quoted strings with commas, and a header may have seve
   ]);
 });
 
-test('the readable part of a malformed header is returned', () => {
+test('the parsable part of a malformed header is returned', () => {
   check('', []);
   check('Bearer realm="never closed', [['bearer', { realm: '' }]]);
   check('=', []);

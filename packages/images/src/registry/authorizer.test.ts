@@ -25,7 +25,7 @@ async function sentTo(
   return authorizer.headerFor(host);
 }
 
-test('credentials are sent only to the host of their server address, in any of its spellings', async () => {
+test('credentials are sent only to their server address’s host, in any spelling', async () => {
   const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
   const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
     assert.equal(await sentTo(baseUrl, serverAddress), goes ? basic : undefined, `${baseUrl} ${serverAddress}`);
@@ -40,7 +40,7 @@ test('credentials are sent only to the host of their server address, in any of i
   await check('https://x.example.evil/v2', 'x.example', false);
 });
 
-test('credentials without a server address are sent to mirrors too, but not over plain HTTP', async () => {
+test('credentials without a server address are also sent to mirrors, but not over plain HTTP', async () => {
   const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
     assert.equal((await sentTo(baseUrl, serverAddress, baseUrl, 'x.example')) !== undefined, goes, baseUrl);
   await check('https://mirror.example/v2', '', true);
@@ -49,7 +49,7 @@ test('credentials without a server address are sent to mirrors too, but not over
   await check('http://mirror.example/v2', 'mirror.example', true);
 });
 
-test('only a challenge of the host itself is answered, not one of a host that it redirects to', async () => {
+test('challenges are answered only if from the host itself, not from a host it redirects to', async () => {
   const check = async (baseUrl: string, url: string, goes: boolean) =>
     assert.equal((await sentTo(baseUrl, '', url)) !== undefined, goes, `${baseUrl} ${url}`);
   await check('https://x.example/v2', 'https://x.example/v2/room/app/manifests/1', true);

@@ -6,7 +6,7 @@ function check(body: unknown, expected: string): void {
   assert.equal(bodyMessage(typeof body === 'string' ? body : JSON.stringify(body)), expected);
 }
 
-test('the messages in error bodies of registries and token servers are found', () => {
+test('messages in error bodies from registries and token servers are found', () => {
   check({ errors: [{ code: 'DENIED', message: 'no access', detail: {} }] }, 'DENIED: no access');
   check({ errors: [{ code: 'A', message: '' }, { message: 'b' }] }, 'A; b');
   check({ details: 'incorrect username or password' }, 'incorrect username or password');

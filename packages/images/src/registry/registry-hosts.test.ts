@@ -27,7 +27,7 @@ function checkDefault(domain: string, baseUrl: string, { plain = false, skipVeri
   assert.deepEqual([host.baseUrl, host.fallsBackToHttp, host.tls.skipVerify], [baseUrl, plain, skipVerify], domain);
 }
 
-test('without configuration a registry is used over https, a loopback one also over http', () => {
+test('without configuration, a registry is used over HTTPS, and a loopback one also over HTTP', () => {
   checkDefault('docker.io', 'https://registry-1.docker.io/v2');
   checkDefault('quay.io:8443', 'https://quay.io:8443/v2');
   checkDefault('localhost', 'https://localhost/v2', { skipVerify: true });
@@ -39,7 +39,7 @@ test('without configuration a registry is used over https, a loopback one also o
   checkDefault('localhost.example:5000', 'https://localhost.example:5000/v2');
 });
 
-test('mirrors are tried in the order of the file, then the server', async (t) => {
+test('mirrors are tried in file order, then the server', async (t) => {
   const root = await directory(t, {
     'docker.io/hosts.toml': `
 server = "https://registry-1.docker.io"
@@ -60,7 +60,7 @@ server = "https://registry-1.docker.io"
   ]);
 });
 
-test('the directory of the host and port takes precedence over _default', async (t) => {
+test('the directory for the host and port takes precedence over _default', async (t) => {
   const root = await directory(t, {
     '_default/hosts.toml': '[host."https://all.example"]',
     'a.example_5000_/hosts.toml': 'server = "https://one.example"',
@@ -79,7 +79,7 @@ test('the directory of the host and port takes precedence over _default', async 
   assert.deepEqual(await summary(join(root, 'missing'), 'c.example'), ['https://c.example/v2 pull,resolve,push']);
 });
 
-test('certificates, headers and skip_verify are read for each host', async (t) => {
+test('certificates, headers and skip_verify are read per host', async (t) => {
   const root = await directory(t, {
     'a.example/hosts.toml': `
 ca = "ca.pem"
@@ -110,7 +110,7 @@ ca = "ca.pem"
   assert.deepEqual(itself?.tls, { ca: ['CA'], clientCertificates: [], skipVerify: false });
 });
 
-test("a directory without hosts.toml, or with an empty one, is read like Docker's certs.d", async (t) => {
+test('a directory with no hosts.toml, or an empty one, is read like Docker’s certs.d', async (t) => {
   const files = { 'x.crt': 'CA', 'me.cert': 'CERT', 'me.key': 'KEY', 'one.cert': 'BOTH' };
   const inDirectory = (name: string) =>
     Object.fromEntries(Object.entries(files).map(([file, text]) => [`${name}/${file}`, text]));
@@ -132,7 +132,7 @@ test("a directory without hosts.toml, or with an empty one, is read like Docker'
   }
 });
 
-test('an http mirror with TLS settings is tried over https first, unless it has the default port', async (t) => {
+test('an HTTP mirror with TLS settings is tried over HTTPS first, unless it has the default port', async (t) => {
   const root = await directory(t, {
     'a.example/hosts.toml': `
 [host."http://m.example:5000"]

@@ -34,7 +34,7 @@ test('transient errors are distinguished from permanent ones, before and after a
   }
 });
 
-test('the count of failures starts again after progress, up to a bound on the total', async () => {
+test('the failure count resets after progress, up to a total limit', async () => {
   const run = async (progress: () => number) => {
     let attempts = 0;
     const attempt = async () => {

@@ -14,7 +14,7 @@ function checkRefused(value: unknown, message: RegExp, mediaType = ''): void {
   assert.throws(() => parseManifest(bytes(value), mediaType, 'manifest x'), message);
 }
 
-test('manifests and indexes, OCI and Docker, are distinguished', () => {
+test('manifests are distinguished from indexes, both OCI and Docker', () => {
   assert.equal(parseManifest(bytes(manifest), '', 'x').kind, 'manifest');
   const untyped = { schemaVersion: 2, config, layers: [layer] };
   assert.equal(parseManifest(bytes(untyped), mediaTypes.dockerManifest, 'x').mediaType, mediaTypes.dockerManifest);
@@ -42,7 +42,7 @@ test('invalid manifests are refused with the reason', () => {
   checkRefused({ manifests: [] }, /it is an index, not/, mediaTypes.ociManifest);
 });
 
-test('everything in a config but its root file system is optional', () => {
+test('everything in a config except its root file system is optional', () => {
   const parsed = parseImageConfig(bytes({ rootfs: { type: 'layers' }, config: null }), 0, 'config x');
   assert.deepEqual([parsed.os, parsed.architecture, parsed.config], ['linux', '', {}]);
   const full = { architecture: 'amd64', os: 'linux', rootfs: { type: 'layers', diff_ids: [digest] } };

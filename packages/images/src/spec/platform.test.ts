@@ -12,7 +12,7 @@ function check(host: string, offered: string[], expected: string | undefined): v
   assert.equal(pickPlatform(candidates, linuxPlatform(host))?.text, expected, `${host} of ${offered}`);
 }
 
-test('the best platform of an index is picked', () => {
+test('the best platform of an index is selected', () => {
   check('x64', ['linux/arm64', 'linux/amd64'], 'linux/amd64');
   check('x64', ['windows/amd64', 'linux/386'], 'linux/386');
   check('x64', ['linux/amd64/v3', 'linux/amd64'], 'linux/amd64');
@@ -26,12 +26,12 @@ test('the best platform of an index is picked', () => {
   check('s390x', ['linux/amd64', 'linux/s390x'], 'linux/s390x');
 });
 
-test('an entry without a platform is picked only if no other matches', () => {
+test('an entry without a platform is selected only if no other matches', () => {
   check('x64', ['', 'linux/amd64'], 'linux/amd64');
   check('x64', ['linux/arm64', ''], '');
 });
 
-test('platforms are normalized before they are compared', () => {
+test('platforms are normalized before comparison', () => {
   assert.ok(canRun(linuxPlatform('x64'), { os: 'Linux', architecture: 'x86_64' }));
   assert.ok(canRun(linuxPlatform('arm64'), { os: 'linux', architecture: 'aarch64', variant: '8' }));
   assert.ok(!canRun(linuxPlatform('x64'), { os: 'linux', architecture: 'arm64' }));

@@ -14,7 +14,7 @@ const samples = [
   'LOCALHOST/x',
 ].map((text) => Buffer.from(text));
 
-test('any input is refused, or has a canonical form that is parsed to the same reference', async () => {
+test('any input is rejected, or has a canonical form that parses to the same reference', async () => {
   await fuzz({ samples, rounds: 10_000 }, (input) => {
     const text = input.toString('latin1');
     try {
@@ -29,7 +29,7 @@ test('any input is refused, or has a canonical form that is parsed to the same r
   });
 });
 
-test('names that could make regular expressions backtrack are refused at once', () => {
+test('names that could cause regular expression backtracking are rejected at once', () => {
   for (const piece of ['a-', 'a__', '0.', 'a/', '-', ':', '@', 'a-a', '[:']) {
     const text = `${piece.repeat(1000 / piece.length)}!`;
     const startedMs = performance.now();

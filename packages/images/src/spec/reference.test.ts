@@ -78,7 +78,7 @@ function seededRandom(seed: number): (below: number) => number {
   };
 }
 
-test('any text is refused or has a canonical form that is parsed to the same reference', () => {
+test('any text is rejected or has a canonical form that parses to the same reference', () => {
   const random = seededRandom(20261121);
   const pieces = [
     'a',

@@ -21,7 +21,7 @@ function imageOf(name: string): NewImage {
   return { id, manifestDigest: id, config, chain: [id], content: [], sizeBytes: 0, ...noNames };
 }
 
-test('an image that is removed during a sync does not prevent the sync of others', async () => {
+test('an image removed during a sync does not prevent syncing the others', async () => {
   const database = openDatabase(join(root, 'metadata.db'));
   after(() => database.close());
   const records = new ImageRecords(database, 'boot');
@@ -45,7 +45,7 @@ test('an image that is removed during a sync does not prevent the sync of others
   assert.deepEqual(warned, []);
 });
 
-test('a sync does not touch the records after close', async () => {
+test('a sync does not access the records after close', async () => {
   const database = openDatabase(join(root, 'closed.db'));
   const records = new ImageRecords(database, 'boot');
   records.put(imageOf('app'));
@@ -65,7 +65,7 @@ test('a sync does not touch the records after close', async () => {
   await new Promise(setImmediate);
 });
 
-test('a sync that is closed before it has started reads no records', async (context) => {
+test('a sync closed before it starts reads no records', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const records = { list: () => assert.fail('closed') } as unknown as ImageRecords;
   const sync = new DiskSync({ root, records, snapshotter: {} as Snapshotter, logger: silentLogger });

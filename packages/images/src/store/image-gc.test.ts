@@ -87,7 +87,7 @@ async function start(t: TestContext) {
   return { content, snapshots, verified, records, leases, collector, addBlob, addImage, blobs };
 }
 
-test('the content and layers of a removed image are collected, except those shared with another image', async (t) => {
+test('a removed image’s content and layers are collected, except those shared with another image', async (t) => {
   const { addImage, snapshots, records, collector, blobs, verified } = await start(t);
   const first = await addImage('first', ['base', 'middle', 'top']);
   await addImage('second', ['base', 'other']);
@@ -103,7 +103,7 @@ test('the content and layers of a removed image are collected, except those shar
   assert.ok(!verified.has(removed), 'its verification record is removed with the blob');
 });
 
-test("the layers below a container's snapshot stay until it is removed", async (t) => {
+test('layers under a container’s snapshot remain until the snapshot is removed', async (t) => {
   const { addImage, snapshots, records, collector, blobs } = await start(t);
   const id = await addImage('app', ['base', 'top']);
   const [, top] = chainIds([sha256Digest('base'), sha256Digest('top')]);
@@ -117,7 +117,7 @@ test("the layers below a container's snapshot stay until it is removed", async (
   assert.equal(snapshots.all.size, 0);
 });
 
-test('snapshots that are not image layers are not collected', async (t) => {
+test('snapshots other than image layers are not collected', async (t) => {
   const { snapshots, collector } = await start(t);
   snapshots.add('infra', '');
   snapshots.add('unpack-1', '', 'active');
@@ -125,7 +125,7 @@ test('snapshots that are not image layers are not collected', async (t) => {
   assert.deepEqual([...snapshots.all.keys()], ['infra', 'unpack-1']);
 });
 
-test('leased content and snapshots stay, also if the lease is taken after the collection has begun', async (t) => {
+test('leased content and snapshots remain, even if leased after the collection has started', async (t) => {
   const { snapshots, leases, collector, addBlob, blobs } = await start(t);
   const blob = await addBlob('a layer that is being pulled');
   const chainId = sha256Digest('unpacked meanwhile');
@@ -143,7 +143,7 @@ test('leased content and snapshots stay, also if the lease is taken after the co
   assert.equal(snapshots.all.size, 0);
 });
 
-test('calls before a collection has begun share it; collections run one at a time', async (t) => {
+test('calls before a collection has started share it, and collections run one at a time', async (t) => {
   const { snapshots, collector } = await start(t);
   let lists = 0;
   snapshots.beforeList = () => lists++;
@@ -155,7 +155,7 @@ test('calls before a collection has begun share it; collections run one at a tim
   assert.equal(lists, 2);
 });
 
-test('a failed collection rejects, and the next one does its work', async (t) => {
+test('a failed collection rejects, and the next one completes its work', async (t) => {
   const { snapshots, collector } = await start(t);
   snapshots.add(sha256Digest('layer'), '');
   snapshots.beforeList = () => {

@@ -23,7 +23,7 @@ function check(text: string, expected: number | undefined): void {
   assert.equal(found === undefined ? undefined : images.indexOf(found), expected, text);
 }
 
-test('an image is found by id, names, digests and id prefixes', () => {
+test('an image is found by ID, name, digest or ID prefix', () => {
   for (const [index, { id }] of images.entries()) {
     check(id, index);
     check(id.slice(7), index);

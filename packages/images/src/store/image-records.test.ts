@@ -29,7 +29,7 @@ function imageOf(name: string): NewImage {
   };
 }
 
-test('a recorded image is found by its id, unchanged', () => {
+test('a recorded image is found by its ID, unchanged', () => {
   const { records } = open();
   const { content: _content, tags, digests, ...image } = imageOf('app');
   records.putAll([imageOf('other'), imageOf('app')]);
@@ -135,7 +135,7 @@ for (const [what, damage] of damages) {
   });
 }
 
-test('recording an image again repairs its damaged record', () => {
+test('recording an image again repairs its corrupt record', () => {
   const { database, records } = open();
   database.exec(`INSERT INTO images VALUES ('${imageOf('app').id}', 'x', '{', '[]', 1, '')`);
   assert.equal(records.damaged().length, 1);
@@ -144,7 +144,7 @@ test('recording an image again repairs its damaged record', () => {
   assert.deepEqual(records.get(imageOf('app').id)?.chain, imageOf('app').chain);
 });
 
-test('records of a newer version are refused and not changed', () => {
+test('records with a newer version are rejected and left unchanged', () => {
   const { database, records } = open();
   records.put(imageOf('app'));
   database.exec("UPDATE images SET config = json_set(config, '$.recordVersion', 2)");

@@ -47,13 +47,13 @@ for (const [name, compress] of Object.entries(compressors)) {
   });
 }
 
-test('a zstd stream of thousands of frames is decompressed', async () => {
+test('a zstd stream with thousands of frames is decompressed', async () => {
   const frames = Array.from({ length: 3000 }, (_, index) => zstdCompressSync(Buffer.from(`frame ${index} `)));
   const { content: joined } = await unpack(Buffer.concat(frames));
   assert.equal(joined.toString(), Array.from({ length: 3000 }, (_, index) => `frame ${index} `).join(''));
 });
 
-test('every frame ends at the end of a piece, however the stream is chunked', async () => {
+test('every frame ends at a chunk boundary, however the stream is chunked', async () => {
   const skippable = Buffer.from('5f2a4d1803000000aabbcc', 'hex');
   const frames = [
     zstdCompressSync(content.subarray(0, 20_000)),

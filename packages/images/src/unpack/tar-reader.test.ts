@@ -37,7 +37,7 @@ function refuses(archive: Buffer, code: string, message: RegExp): Promise<void> 
 }
 
 suite('headers', () => {
-  test('of a regular file are read, whatever the size of chunks', async () => {
+  test('of a regular file are read, whatever the chunk size', async () => {
     const entry = { name: 'a/b', mode: 0o4751, uid: 7, gid: 8, mtime: 1_600_000_000, body: 'x'.repeat(1500) };
     const archive = tarArchive([entry, { name: 'second', body: 'y' }]);
     for (const size of [1, 7, 511, 512, 513, 5000]) {
@@ -49,7 +49,7 @@ suite('headers', () => {
     }
   });
 
-  test('of each type of entry are read', async () => {
+  test('of every entry type are read', async () => {
     const kinds: [string, string][] = [
       ['0', 'file'],
       ['\0', 'file'],
@@ -67,7 +67,7 @@ suite('headers', () => {
     assert.deepEqual([major, minor], [10, 200]);
   });
 
-  test('names that are not UTF-8 are preserved byte for byte', async () => {
+  test('non-UTF-8 names are preserved byte for byte', async () => {
     const name = Buffer.from([0x61, 0xff, 0x62]);
     assert.deepEqual((await one({ name })).header.nameBytes, name);
   });
@@ -129,7 +129,7 @@ suite('headers', () => {
     assert.deepEqual([uid, mtimeSeconds], [0x80000000, -1]);
   });
 
-  test('an archive may end with no block of zeros, with one, or with more than two', async () => {
+  test('an archive may end with no zero block, one, or more than two', async () => {
     const archive = tarArchive([{ name: 'x' }], false);
     for (const rest of [0, 512, 1024, 10240]) {
       assert.equal((await readAll(Buffer.concat([archive, Buffer.alloc(rest)]))).length, 1);
@@ -137,7 +137,7 @@ suite('headers', () => {
     assert.deepEqual(await readAll(Buffer.alloc(0)), []);
   });
 
-  test('a body that is not read is skipped', async () => {
+  test('an unread body is skipped', async () => {
     const names: string[] = [];
     const archive = tarArchive([{ name: 'a', body: 'x'.repeat(2000) }, { name: 'b' }]);
     for await (const { header, body } of readTar(chunks(archive, 100))) {
@@ -175,7 +175,7 @@ suite('sparse files', () => {
     await check(tarArchive([{ name: 'x', body, pax: v01 }]));
   });
 
-  test('of the old GNU format, with parts in a block of their own', async () => {
+  test('of the old GNU format, with an extension block', async () => {
     const field = (value: number) => `${value.toString(8).padStart(11, '0')}\0`;
     const archive = tarArchive([{ name: 'sparse', flag: 'S', body: 'abcdefg' }]);
     archive.write(field(1000) + field(3), 386, 'latin1');
@@ -196,7 +196,7 @@ suite('sparse files', () => {
   });
 });
 
-test('the padding of the last body may be missing, also in part', async () => {
+test('the padding of the last body may be missing or incomplete', async () => {
   const body = 'x'.repeat(600);
   const whole = tarArchive(
     [
@@ -221,7 +221,7 @@ test('the padding of the last body may be missing, also in part', async () => {
 suite('archives that are refused', () => {
   const header = tarArchive([{ name: 'file', body: 'x'.repeat(600) }], false);
 
-  test('truncated anywhere but between entries or in padding', async () => {
+  test('truncated anywhere except between entries or in padding', async () => {
     for (const length of [1, 511, 513, 600, 1111]) {
       await refuses(header.subarray(0, length), 'data_loss', /ends in the middle/);
     }
@@ -230,7 +230,7 @@ suite('archives that are refused', () => {
     await refuses(extended.subarray(0, 600), 'data_loss', /extended header/);
   });
 
-  test('with a damaged header, or of another format', async () => {
+  test('with a corrupt header, or of another format', async () => {
     const damaged = Buffer.from(header);
     damaged[3] = 0x58;
     await refuses(damaged, 'invalid_argument', /checksum/);
@@ -238,7 +238,7 @@ suite('archives that are refused', () => {
     await refuses(Buffer.concat([Buffer.alloc(512), header]), 'invalid_argument', /follows a block of zeros/);
   });
 
-  test('with numbers out of range', async () => {
+  test('with out-of-range numbers', async () => {
     const base256 = (hex: string, at: number) => {
       const archive = tarArchive([{ name: 'x' }]);
       Buffer.from(hex, 'hex').copy(archive, at);
@@ -266,7 +266,7 @@ suite('archives that are refused', () => {
     await refuses(tarArchive([{ name: 'l', flag: 'L', size: 2 ** 21 }]), 'invalid_argument', /claims/);
   });
 
-  test('with an unknown type of entry', async () => {
+  test('with an unknown entry type', async () => {
     await refuses(tarArchive([{ name: 'x', flag: 'M' }]), 'unimplemented', /unknown type "M"/);
   });
 });
@@ -282,7 +282,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-test('no damage makes the reader hang, throw undocumented errors, or yield more bytes than the archive has', async () => {
+test('no corruption makes the reader hang, throw undocumented errors, or yield more bytes than the archive has', async () => {
   const good = tarArchive([
     { name: 'a', body: 'x'.repeat(700), pax: { 'SCHILY.xattr.user.x': 'y', mtime: '1.5' } },
     { name: '././@LongLink', flag: 'L', body: 'n'.repeat(200) },

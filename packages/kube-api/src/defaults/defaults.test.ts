@@ -14,7 +14,7 @@ function specOf(spec: object): PodSpec {
   return applyDefaults(pod as Pod).spec;
 }
 
-test('a bare pod gets the defaults of the API server', () => {
+test('a bare pod gets the API server’s defaults', () => {
   assert.deepEqual(specOf({}), {
     containers: [
       {
@@ -35,14 +35,14 @@ test('a bare pod gets the defaults of the API server', () => {
   });
 });
 
-test('values that are set stay, also zero and false', () => {
+test('values that are set are preserved, even zero and false', () => {
   const spec = specOf({ terminationGracePeriodSeconds: 0, enableServiceLinks: false, restartPolicy: 'Never' });
   assert.equal(spec.terminationGracePeriodSeconds, 0);
   assert.equal(spec.enableServiceLinks, false);
   assert.equal(spec.restartPolicy, 'Never');
 });
 
-test('amounts finer than a thousandth, negative grace periods and slashes in sysctls are normalized as upstream', () => {
+test('amounts finer than a milli-unit, negative grace periods and slashes in sysctls are normalized like upstream', () => {
   const resources = { requests: { cpu: '0.1m', memory: '1.5Gi' }, limits: { memory: '2000000u', cpu: '1100u' } };
   const sysctls = [{ name: 'net/ipv4/ip_unprivileged_port_start', value: '80' }];
   const env = [{ name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } }];
@@ -61,7 +61,7 @@ test('amounts finer than a thousandth, negative grace periods and slashes in sys
   assert.equal(spec.securityContext?.sysctls?.[0]?.name, 'net.ipv4.ip_unprivileged_port_start');
 });
 
-test('images with the tag latest, explicit or implied, are always pulled', () => {
+test('images tagged latest, explicitly or implicitly, are always pulled', () => {
   const table: [string, string][] = [
     ['busybox', 'Always'],
     ['busybox:latest', 'Always'],
@@ -78,7 +78,7 @@ test('images with the tag latest, explicit or implied, are always pulled', () =>
   for (const [image, policy] of table) assert.equal(defaultPullPolicy(image), policy, image);
 });
 
-test('limits replace missing requests', () => {
+test('missing requests default to the limits', () => {
   const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '100m' } };
   const spec = specOf({ containers: [{ name: 'a', image: 'b', resources }] });
   assert.deepEqual(spec.containers[0]?.resources?.requests, { cpu: '100m', memory: '1Gi' });
@@ -112,16 +112,16 @@ test('ports, probes and volumes get defaults', () => {
   ]);
 });
 
-test('the old name of the service account still works', () => {
+test('the deprecated service account field still works', () => {
   assert.equal(specOf({ serviceAccount: 'old' }).serviceAccountName, 'old');
 });
 
-test('a host port of 0 counts as absent', () => {
+test('a host port of 0 is treated as unset', () => {
   const spec = specOf({ containers: [{ name: 'a', image: 'b', ports: [{ containerPort: 80, hostPort: 0 }] }] });
   assert.deepEqual(spec.containers[0]?.ports, [{ containerPort: 80, protocol: 'TCP' }]);
 });
 
-test('references to fields and resources have a version and a divisor', () => {
+test('field and resource references default their version and divisor', () => {
   const fieldRef = { fieldPath: 'metadata.name' };
   const resourceFieldRef = { containerName: 'a', resource: 'limits.cpu' };
   const items = [

@@ -27,7 +27,7 @@ test('a pod without pod-level resources gets none', () => {
   check({ pod: { requests: { cpu: '1' } }, containers: [{ requests: { memory: '1Mi' } }] }, { requests: { cpu: '1' } });
 });
 
-test('missing pod-level requests are those of the containers, or otherwise the limits', () => {
+test('missing pod-level requests default to those of the containers, or else to the limits', () => {
   const limits = { cpu: '2', memory: '1Gi' };
   check({ pod: { limits } }, { limits, requests: limits });
   check(
@@ -53,7 +53,7 @@ test('missing pod-level requests are those of the containers, or otherwise the l
   );
 });
 
-test('huge pages of the containers are the pod’s', () => {
+test('missing pod-level huge pages default to the total of the containers', () => {
   const own = { limits: { 'hugepages-2Mi': '4Mi', cpu: '1' } };
   check(
     { pod: { limits: { cpu: '2' } }, containers: [own, own] },

@@ -6,7 +6,7 @@ import { PodEvents } from './pod-events.ts';
 
 const about = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };
 
-test('repeats of an event are counted', () => {
+test('repeated events are counted', () => {
   let now = 0;
   const events = new PodEvents('node', () => now);
   events.event(about, 'Warning', 'BackOff', 'again');
@@ -19,7 +19,7 @@ test('repeats of an event are counted', () => {
   assert.equal(second!.reason, 'Started');
 });
 
-test('memory is bounded: the event with the oldest last repeat is evicted', () => {
+test('memory is bounded: the event with the oldest repeat is evicted', () => {
   const events = new PodEvents('node');
   for (let index = 0; index < 2100; index++)
     events.event({ ...about, uid: `u${index}` }, 'Normal', 'Test', `message ${index}`);
@@ -28,7 +28,7 @@ test('memory is bounded: the event with the oldest last repeat is evicted', () =
   assert.equal(all[0]!.message, 'message 100');
 });
 
-test('messages that always differ are combined after the tenth, for ten minutes', () => {
+test('ever-changing messages are combined after the tenth, for ten minutes', () => {
   let now = 0;
   const events = new PodEvents('node', () => now);
   for (let index = 0; index < 100_000; index++) events.event(about, 'Warning', 'Unhealthy', `output ${index}`);
@@ -42,7 +42,7 @@ test('messages that always differ are combined after the tenth, for ten minutes'
   assert.equal(events.list().at(-1)!.message, 'later');
 });
 
-test('subscribers get each event, including repeats', async () => {
+test('subscribers get every event, including repeats', async () => {
   const events = new PodEvents('node');
   const controller = new AbortController();
   const subscription = events.subscribe(controller.signal);
@@ -53,7 +53,7 @@ test('subscribers get each event, including repeats', async () => {
   assert.deepEqual(counts, [1, 2]);
 });
 
-test('an event names the list that its container is in', () => {
+test('an event names the list its container is in', () => {
   const lists = { initContainers: [{ name: 'i', image: 'x' }], ephemeralContainers: [{ name: 'e', image: 'x' }] };
   const metadata = { name: 'p', namespace: 'd', uid: 'u' };
   const spec = { containers: [{ name: 'c', image: 'x' }], ...lists };

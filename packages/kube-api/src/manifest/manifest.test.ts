@@ -12,7 +12,7 @@ ${spec.replaceAll(/^/gm, '  ')}
 
 const errorsOf = (text: string) => decodeManifest(text, { file: 'x.yaml' }).errors.map(String);
 
-test('a document of each kind is decoded, defaulted and sorted by kind', () => {
+test('documents of each kind are decoded, defaulted and sorted by kind', () => {
   const text = [
     podText('containers: [{name: a, image: busybox}]'),
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {index.html: hello}\n',
@@ -37,7 +37,7 @@ test('a document of each kind is decoded, defaulted and sorted by kind', () => {
   );
 });
 
-test('objects without a namespace are in the given one, and those with another one are refused', () => {
+test('objects without a namespace get the given one, and those with a different one are rejected', () => {
   const decode = (text: string) => decodeManifest(text, { file: 'x.yaml', namespace: 'team' });
   const configMap = (metadata: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {${metadata}}\n`;
   const runtimeClass = 'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: c}\nhandler: crun\n';
@@ -58,7 +58,7 @@ test('objects without a namespace are in the given one, and those with another o
   for (const text of bare) assert.match(String(decode(text).errors[0]), /metadata: (is required|must be an object)/);
 });
 
-test('empty lists and maps count as absent', () => {
+test('empty lists and maps are treated as absent', () => {
   const container = 'containers: [{name: a, image: b, env: [], resources: {limits: {}}}]';
   const volumes = 'volumes: [{name: c, configMap: {name: page, items: []}}, {name: e, emptyDir: {}}]';
   const { errors, pods } = decodeManifest(podText(`nodeSelector: {}\n${container}\n${volumes}`), { file: 'x.yaml' });
@@ -81,7 +81,7 @@ test('empty lists and maps count as absent', () => {
   ]);
 });
 
-test('JSON is a manifest as well, with tabs and in a List', () => {
+test('JSON is accepted as a manifest, including tabs and Lists', () => {
   const item = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item] }, null, '\t');
   assert.equal(decodeManifest(text, { file: 'x.json' }).configMaps.length, 1);
@@ -131,7 +131,7 @@ test('an error contains file, line, column, field and the value', () => {
   for (const [text, expected] of table) assert.deepEqual(errorsOf(text), [expected], text);
 });
 
-test('all errors of a manifest are listed, not only the first', () => {
+test('all errors in a manifest are listed, not just the first', () => {
   const errors = errorsOf(
     podText('containers:\n- name: A_b\n  image: ""\n  volumeMounts: [{name: data, mountPath: /d}]'),
   );
@@ -141,14 +141,14 @@ test('all errors of a manifest are listed, not only the first', () => {
   );
 });
 
-test('a generateName instead of a name is one error', () => {
+test('a generateName in place of a name is a single error', () => {
   const text = podText('containers: [{name: a, image: b}]').replace('name: web', 'generateName: web-');
   assert.deepEqual(errorsOf(text), [
     'x.yaml:4:3: metadata.generateName: would make another object with each apply; give metadata.name instead',
   ]);
 });
 
-test('sources of projected volumes that need an API server are refused in plain words', () => {
+test('projected volume sources that need an API server are rejected in plain language', () => {
   for (const [source, advice] of [
     ['serviceAccountToken: {path: token}', 'put a token of your own into a Secret'],
     ['clusterTrustBundle: {path: ca}', 'put the certificates into a ConfigMap'],
@@ -161,7 +161,7 @@ test('sources of projected volumes that need an API server are refused in plain 
   }
 });
 
-test('a kind that needs a cluster is refused in plain words', () => {
+test('a kind that needs a cluster is rejected in plain language', () => {
   const [deployment] = errorsOf('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}');
   assert.match(
     deployment ?? '',
@@ -172,7 +172,7 @@ test('a kind that needs a cluster is refused in plain words', () => {
   assert.match(errorsOf('kind: Pod\napiVersion: v2')[0] ?? '', /apiVersion: must be v1 for a Pod, got "v2"$/);
 });
 
-test('with a Kubernetes API objects of any kind are accepted, and pods of workloads are checked', () => {
+test('with a Kubernetes API, objects of any kind are accepted, and pod templates are validated', () => {
   const workload = (container: string) =>
     `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [${container}]}}}\n`;
   const options = { file: 'x.yaml', otherKinds: true, templates: true };
@@ -194,7 +194,7 @@ test('with a Kubernetes API objects of any kind are accepted, and pods of worklo
   assert.match(String(wrong.errors), /^x\.yaml:4:\d+: spec\.template\.spec\.containers\[0\]\.imagee: /);
 });
 
-test('fields that need a Kubernetes API are accepted for a node with one, and name it as needed', () => {
+test('fields that need a Kubernetes API are accepted on a node with one, and otherwise reported as needing it', () => {
   const claim = (spec: string) =>
     `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c}\nspec: {accessModes: [ReadWriteOnce], ${spec}}\n`;
   const check = (text: string, refused: RegExp) => {
@@ -222,27 +222,27 @@ test('fields that need a Kubernetes API are accepted for a node with one, and na
   );
 });
 
-test('a generateName next to a name has no effect, as in objects of an API server', () => {
+test('a generateName along with a name has no effect, as on API server objects', () => {
   const text = podText('containers: [{name: a, image: b}]').replace('name: web', 'name: web\n  generateName: web-');
   const { pods, errors } = decodeManifest(text, { file: 'x.yaml' });
   assert.deepEqual([errors, pods.map(({ metadata }) => metadata.name)], [[], ['web']]);
   assert.match(String(errorsOf(text.replace('web-', '5'))), /metadata\.generateName: would make another object/);
 });
 
-test('a manifest of any kinds may be larger', () => {
+test('a manifest with any kinds may be larger', () => {
   const definition = `kind: A\napiVersion: b/v1\nmetadata: {name: c}\nspec:\n${'- x\n'.repeat(60_000)}`;
   assert.match(String(decodeManifest(definition, { file: 'x.yaml' }).errors), /has more than 200000 YAML tokens/);
   const { others, errors } = decodeManifest(definition, { file: 'x.yaml', otherKinds: true });
   assert.deepEqual([others.length, errors], [1, []]);
 });
 
-test('only objects and fields that need a Kubernetes API call for one', () => {
+test('a manifest needs a Kubernetes API only if its objects or fields do', () => {
   const needs = (text: string) => decodeManifest(text, { file: 'x.yaml', otherKinds: true, templates: true }).needsApi;
   assert.equal(needs(podText('containers: [{name: a, image: b}]')), false);
   assert.equal(needs(service), true);
 });
 
-test('an object of any kind needs a name, and the namespace of the command line', () => {
+test('an object of any kind needs a name, and the command line’s namespace', () => {
   const check = (metadata: string, expected: RegExp) => {
     const text = `apiVersion: v1\nkind: Service\nmetadata: ${metadata}`;
     const { errors, refused } = decodeManifest(text, { file: 'x.yaml', otherKinds: true, namespace: 'shop' });
@@ -259,7 +259,7 @@ test('an object of any kind needs a name, and the namespace of the command line'
 
 const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n';
 
-test('objects that pods do not need are ignored next to others, and listed', () => {
+test('objects that pods do not need are ignored if there are others, and listed', () => {
   const pod = podText('containers: [{name: a, image: b}]');
   const text = [
     pod,
@@ -281,7 +281,7 @@ test('objects that pods do not need are ignored next to others, and listed', () 
   assert.match(String(strict.errors), /^x\.yaml:9:7: kind: Service cannot be used: it needs a cluster's network/);
 });
 
-test('such objects alone are errors, and so are workloads and typos next to pods', () => {
+test('such objects alone are errors, and so are workloads and typos along with pods', () => {
   assert.match(errorsOf(service)[0] ?? '', /^x\.yaml:2:7: kind: Service cannot be used/);
   const pod = podText('containers: [{name: a, image: b}]');
   for (const kind of [
@@ -298,7 +298,7 @@ test('such objects alone are errors, and so are workloads and typos next to pods
   }
 });
 
-test('lists contain objects, which may omit the kind that the list implies', () => {
+test('lists contain objects, which may omit the kind implied by the list', () => {
   const item = (name: string) => ({ metadata: { name } });
   const secrets = { apiVersion: 'v1', kind: 'SecretList', items: [item('a'), item('b')] };
   const list = {
@@ -315,7 +315,7 @@ test('lists contain objects, which may omit the kind that the list implies', () 
   });
 });
 
-test('several manifests are decoded as one, and each error and duplicate object has its own file', () => {
+test('several manifests are decoded as one, and each error and duplicate object names its own file', () => {
   const pod = podText('containers: [{name: a, image: b}]');
   const { errors, leftOut, pods } = decodeManifests([
     { file: 'a.yaml', text: `# first\n${pod}` },
@@ -332,7 +332,7 @@ test('several manifests are decoded as one, and each error and duplicate object 
   assert.match(String(leftOut), /^b\.yaml:1:1: Service web/);
 });
 
-test('a duplicate field is a warning, and an error with strict', () => {
+test('a duplicate field is a warning, or an error in strict mode', () => {
   const text = podText('containers: [{name: a, image: b}]\nhostNetwork: true\nhostNetwork: no');
   const { pods, errors, warnings } = decodeManifest(text, { file: 'x.yaml' });
   assert.deepEqual([pods[0]?.spec.hostNetwork, errors], [false, []]);
@@ -340,7 +340,7 @@ test('a duplicate field is a warning, and an error with strict', () => {
   assert.equal(decodeManifest(text, { file: 'x.yaml', strict: true }).errors.length, 1);
 });
 
-test('two objects with the same name are an error with both positions', () => {
+test('two objects with the same name are an error that gives both positions', () => {
   const spec = 'containers: [{name: a, image: b}]';
   const decoded = decodeManifest(`${podText(spec)}---\n${podText(spec)}`, { file: 'x.yaml' });
   assert.equal(decoded.pods.length, 1);
@@ -349,7 +349,7 @@ test('two objects with the same name are an error with both positions', () => {
   ]);
 });
 
-test('a leading zero makes a mode octal, as Kubernetes reads it', () => {
+test('a leading zero makes a mode octal, as in Kubernetes', () => {
   const { pods, errors } = decodeManifest(
     podText(
       'volumes: [{name: v, configMap: {name: c, defaultMode: 0755, items: [{key: k, path: p, mode: 0o600}]}}]\ncontainers: [{name: a, image: b}]',
@@ -362,7 +362,7 @@ test('a leading zero makes a mode octal, as Kubernetes reads it', () => {
   assert.equal(source?.items?.[0]?.mode, 0o600);
 });
 
-test('anchors and merge keys work, and errors behind them have a position', () => {
+test('anchors and merge keys work, and errors after them have a position', () => {
   const text = podText('containers:\n- &one {name: a, image: b, tty: 3}\n- <<: *one\n  name: c');
   assert.deepEqual(errorsOf(text), [
     'x.yaml:7:35: spec.containers[0].tty: must be true or false, got 3',
@@ -397,7 +397,7 @@ test('hostile text is refused in bounded time', { timeout: 20_000 }, () => {
   }
 });
 
-test('of many errors the first hundred are listed, each truncated, and the others counted', () => {
+test('only the first hundred errors are listed, each truncated, and the others counted', () => {
   const fields = Array.from({ length: 20_000 }, (_, at) => `unknown${at}: 1`).join('\n');
   const errors = errorsOf(podText(`containers: [{name: a, image: b}]\n${fields}`));
   assert.equal(errors.length, 101);
@@ -409,7 +409,7 @@ test('of many errors the first hundred are listed, each truncated, and the other
   assert.ok((long?.length ?? 9999) < 700, long);
 });
 
-test('names of JavaScript’s built-ins have no special meaning', () => {
+test('names of JavaScript built-ins have no special meaning', () => {
   const { configMaps, errors } = decodeManifest(
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {__proto__: "1", constructor: "2", <<: {toString: "3"}}',
     { file: 'x.yaml' },
@@ -423,7 +423,7 @@ test('names of JavaScript’s built-ins have no special meaning', () => {
   assert.equal(({} as Record<string, unknown>).toString, Object.prototype.toString);
 });
 
-test('with templates the pods of workloads are decoded, with paths and positions of the workload', () => {
+test('with templates, the pods of workloads are decoded, with the workload’s paths and positions', () => {
   const template = 'template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}';
   const workload = (kind: string, spec: string) => `kind: ${kind}\napiVersion: x/v1\nmetadata: {name: web}\n${spec}\n`;
   const text = [
@@ -458,7 +458,7 @@ test('with templates the pods of workloads are decoded, with paths and positions
   assert.deepEqual([decode().templates, inside(decode().errors)], [[], []]);
 });
 
-test('the claims of volumeClaimTemplates count as volumes of the pods', () => {
+test('volumeClaimTemplates count as volumes of the pods', () => {
   const claims = 'volumeClaimTemplates: [{metadata: {name: data}}, {metadata: {name: 5}}, 7]';
   const mounts = 'volumeMounts: [{name: data, mountPath: /data}, {name: other, mountPath: /other}]';
   const template = `template: {spec: {containers: [{name: a, image: i, ${mounts}}], volumes: [{name: other, emptyDir: {}}]}}`;
@@ -474,7 +474,7 @@ test('the claims of volumeClaimTemplates count as volumes of the pods', () => {
   );
 });
 
-test('a restart policy that the workload does not allow is an error, also by default', () => {
+test('a restart policy not allowed for the workload is an error, even if defaulted', () => {
   const check = (kind: string, policy: string, message: RegExp | undefined) => {
     const template = `template: {spec: {${policy}containers: [{name: a, image: i}]}}`;
     const spec = kind === 'CronJob' ? `jobTemplate: {spec: {${template}}}` : template;

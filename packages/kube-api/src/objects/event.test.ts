@@ -13,11 +13,11 @@ function completed(fields: Partial<ReceivedEvent>): [string, number] {
   return [lastTimestamp, count];
 }
 
-test('an event of core/v1 keeps its time and count', () => {
+test('a core/v1 event keeps its time and count', () => {
   assert.deepEqual(completed({ lastTimestamp: CREATED, count: 3, eventTime: null, series: null }), [CREATED, 3]);
 });
 
-test('an event of events.k8s.io/v1 gets its time and count from its newer fields', () => {
+test('an events.k8s.io/v1 event gets its time and count from the newer fields', () => {
   assert.deepEqual(completed({ lastTimestamp: null, eventTime: EVENT_TIME }), [EVENT_TIME, 1]);
   const series = { count: 5, lastObservedTime: SERIES_TIME };
   assert.deepEqual(completed({ count: 0, eventTime: EVENT_TIME, series }), [SERIES_TIME, 5]);

@@ -9,13 +9,13 @@ function check(selector: LabelSelector | undefined, expected: boolean, labels: R
   assert.equal(matchesLabelSelector(selector, labels), expected, JSON.stringify(selector));
 }
 
-test('an absent selector matches nothing, an empty one everything', () => {
+test('an absent selector matches nothing, and an empty one everything', () => {
   check(undefined, false);
   check({}, true);
   check({}, true, {});
 });
 
-test('all labels of the selector must be equal', () => {
+test('all matchLabels must match', () => {
   check({ matchLabels: { app: 'web' } }, true);
   check({ matchLabels: { app: 'web', tier: 'back' } }, false);
   check({ matchLabels: { constructor: 'web' } }, false);

@@ -34,7 +34,7 @@ function podOf({ sidecars = [], deleted, ...status }: Parts): Pod {
   return { metadata, spec, status: { phase: 'Running', ...status } } as unknown as Pod;
 }
 
-test("a pod's status is kubectl's", () => {
+test('a pod’s status matches kubectl', () => {
   const check = (parts: Parts, expected: string) => assert.equal(podSummary(podOf(parts)).status, expected);
   const up = of('a', RUNNING, UP);
   check({ containerStatuses: [up] }, 'Running');
@@ -74,7 +74,7 @@ test('while a pod initializes, its status comes from the init containers', () =>
   check([of('s', RUNNING, UP)], 'PodInitializing', { sidecars: ['s'] });
 });
 
-test('sidecars are counted, and restarts have the time of the last one', () => {
+test('sidecars are counted, and restarts show the time of the last one', () => {
   const summary = (parts: Parts) => {
     const { ready, restarts, restartedAt } = podSummary(podOf(parts));
     return [ready, restarts, restartedAt];
@@ -93,7 +93,7 @@ test('sidecars are counted, and restarts have the time of the last one', () => {
   assert.deepEqual(summary({ initContainerStatuses: [failing, later] }), ['0/0', 5, late]);
 });
 
-test('an evicted pod has the status Evicted, independent of how its containers ended', () => {
+test('an evicted pod has the status Evicted, however its containers ended', () => {
   const containerStatuses = [of('a', ended(137))];
   assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Evicted', containerStatuses })).status, 'Evicted');
   assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Preempting', containerStatuses })).status, 'Error');

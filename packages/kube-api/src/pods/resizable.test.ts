@@ -22,7 +22,7 @@ function check(before: Given, after: Given, same: boolean): void {
   assert.equal(equal, same, JSON.stringify([before, after]));
 }
 
-test('only changes of cpu and memory leave the pod the same', () => {
+test('only CPU and memory changes leave the pod the same', () => {
   check({ requests: { cpu: '1' } }, { requests: { cpu: '2' } }, true);
   check({ requests: { cpu: '1' }, limits: { cpu: '2' } }, { requests: { cpu: '500m' }, limits: { cpu: '3' } }, true);
   check({ requests: { cpu: '1' } }, { requests: { cpu: '1' }, limits: { cpu: '2', memory: '1Gi' } }, true);
@@ -31,7 +31,7 @@ test('only changes of cpu and memory leave the pod the same', () => {
   check({ requests: { cpu: '1' } }, { requests: { cpu: '1', 'ephemeral-storage': '1Gi' } }, false);
 });
 
-test('a pod whose QoS class changes is another pod', () => {
+test('a pod with a changed QoS class is a different pod', () => {
   check({ requests: { cpu: '1' } }, { requests: { cpu: '0' } }, false);
   check({}, { requests: { cpu: '1' } }, false);
   const guaranteed = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } };
@@ -40,7 +40,7 @@ test('a pod whose QoS class changes is another pod', () => {
   check({ pod: guaranteed }, { pod: { ...guaranteed, requests: { cpu: '500m', memory: '1Gi' } } }, false);
 });
 
-test('changed or added pod-level amounts of cpu and memory leave the pod the same', () => {
+test('changed or added pod-level CPU and memory amounts leave the pod the same', () => {
   const own = { requests: { cpu: '1' } };
   check({ ...own, pod: { requests: { cpu: '3' } } }, { ...own, pod: { requests: { cpu: '4', memory: '1Gi' } } }, true);
   check(own, { ...own, pod: { requests: { cpu: '3' } } }, true);

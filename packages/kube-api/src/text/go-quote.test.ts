@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goQuote } from './go-quote.ts';
 
-test("text is quoted as by Go's strconv.Quote", () => {
+test('text is quoted like Go’s strconv.Quote', () => {
   for (const [text, quoted] of [
     ['', '""'],
     ['a "b" \\', String.raw`"a \"b\" \\"`],

@@ -47,7 +47,7 @@ const SCALARS = [
   ],
 ];
 
-test('JSON has the same value and positions as when it is read as YAML', () => {
+test('JSON has the same values and positions as when parsed as YAML', () => {
   check('{}');
   check('\n  {"a": 1,\r\n\t"b": [\n 1, {"c":"d"} ]\n}\n\n');
   check('{"__proto__": {"a": 1}, "constructor": 2, "1": 3, "": 4, "<<": {"x": 1}, "yes": 5}');
@@ -67,7 +67,7 @@ test('JSON has the same value and positions as when it is read as YAML', () => {
   for (let round = 0; round < 300; round++) check(`{"all":${space()}${value(0)}, "more": ${value(1)}}`);
 });
 
-test('texts that are not JSON of one object, or have duplicate keys, are left to the YAML reader', () => {
+test('texts that are not a single JSON object, or have duplicate keys, are left to the YAML parser', () => {
   const deep = `{"a": ${'['.repeat(60)}${']'.repeat(60)}}`;
   const many = JSON.stringify({ a: Array.from({ length: 60_000 }, () => 0) });
   for (const text of [
@@ -85,7 +85,7 @@ test('texts that are not JSON of one object, or have duplicate keys, are left to
     assert.equal(readJsonDocument(text), undefined, text.slice(0, 60));
 });
 
-test('the cost is linear in the length of the text', { timeout: 20_000 }, () => {
+test('the cost is linear in the text length', { timeout: 20_000 }, () => {
   const items = Array.from({ length: 5000 }, (_, index) => ({ kind: 'x', text: `${index}`.repeat(100) }));
   const text = JSON.stringify({ items, one: '\\"'.repeat(1 << 20) }, null, 1);
   const [document] = readYamlDocuments(text, 1).documents;

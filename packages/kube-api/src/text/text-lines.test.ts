@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TextLines } from './text-lines.ts';
 
-test('an offset has the line and column of an editor', () => {
+test('an offset is converted to an editor’s line and column', () => {
   const text = 'a\n\nbc\r\n  d\n';
   const lines = new TextLines(text);
   const places = [...text, ''].map((_, offset) => lines.positionOf(offset));
@@ -12,7 +12,7 @@ test('an offset has the line and column of an editor', () => {
   );
 });
 
-test('positions in a text of many lines are correct', () => {
+test('positions in text with many lines are correct', () => {
   const text = Array.from({ length: 3000 }, (_, index) => 'x'.repeat(index % 7)).join('\n');
   const lines = new TextLines(text);
   for (let offset = 0; offset < text.length; offset += 13) {

@@ -44,14 +44,14 @@ const VALUES: [string, unknown][] = [
   ['a: b#c', { a: 'b#c' }],
 ];
 
-test('YAML has the same meaning as in Kubernetes', () => {
+test('YAML is interpreted as in Kubernetes', () => {
   for (const [text, expected] of VALUES) {
     const { documents, problems } = read(text);
     assert.deepEqual([documents[0]?.value, problems], [expected, []], text);
   }
 });
 
-test('texts that go-yaml refuses are refused with their position', () => {
+test('text rejected by go-yaml is rejected with its position', () => {
   const table: [string, RegExp][] = [
     ['a: "\\q"', /^1:5 invalid escape sequence/],
     ['a: !!int x', /^1:4 !!int does not fit "x"/],
@@ -70,7 +70,7 @@ test('texts that go-yaml refuses are refused with their position', () => {
   }
 });
 
-test('positions are those of the original text, also after escapes', () => {
+test('positions refer to the original text, even after escapes', () => {
   const { documents } = read('a: "it\\\'s \\\'so\\\'"\nb: ["\\\'", x]\nyes: {c: 1}');
   const place = (...path: (string | number)[]) => Object.values(documents[0]!.locate(path, 'value'));
   assert.deepEqual(
@@ -118,7 +118,7 @@ test('a duplicate field is reported, and the last one is used', () => {
   );
 });
 
-test('a version of the library without a hook to count errors is refused', (t) => {
+test('a library version without a hook to count errors is rejected', (t) => {
   const refuse = { configurable: true, get: () => undefined, set: () => undefined };
   Object.defineProperty(Composer.prototype, 'onError', refuse);
   t.after(() => Reflect.deleteProperty(Composer.prototype, 'onError'));

@@ -83,7 +83,7 @@ test('invalid scheduling fields are refused', () => {
   check({ schedulingGates: [{ name: 'wait' }] }, 'schedulingGates: must be empty');
 });
 
-test('scheduling gates are accepted for a node with a Kubernetes API, whose scheduler waits for their removal', () => {
+test('scheduling gates are accepted on a node with a Kubernetes API, as its scheduler waits for their removal', () => {
   const issues = IssueList.forApi([], 10);
   const spec = { containers: [{ name: 'a', image: 'b' }], schedulingGates: [{ name: 'wait' }] };
   const decoded = decodeObject({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec }, issues);

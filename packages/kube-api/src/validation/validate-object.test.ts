@@ -32,7 +32,7 @@ function check(object: object, expected: string[]): void {
   if (!matched) assert.deepEqual(found, expected, JSON.stringify(object));
 }
 
-test('names that become file names are limited to 255 bytes', () => {
+test('names used as file names are limited to 255 bytes', () => {
   const problem = (most: number, namespace: string, length: number) => [
     `metadata.name: must be at most ${most} characters in namespace ${namespace}, got ${length}: the directory of the pod's logs`,
   ];
@@ -95,7 +95,7 @@ test('an ordinary pod has no problems', () => {
   );
 });
 
-test('names follow the rules of DNS and labels', () => {
+test('names follow the DNS and label rules', () => {
   check(pod({}, { name: 'Web' }), ['metadata.name: must be lower case letters']);
   check(pod({}, { name: `${'a'.repeat(254)}` }), ['metadata.name: must be at most 253 characters']);
   check(pod({}, { namespace: 'a.b' }), ['metadata.namespace: ']);
@@ -110,7 +110,7 @@ test('names follow the rules of DNS and labels', () => {
   ]);
 });
 
-test('there is at least one container, and names are unique', () => {
+test('at least one container is required, and names are unique', () => {
   check(pod({ containers: [] }), ['spec.containers: must have at least one container']);
   check(pod({ initContainers: [{ name: 'a', image: 'b' }] }), [
     'spec.containers[0].name: container "a" is defined twice',
@@ -126,7 +126,7 @@ test('init containers without restartPolicy Always must not have probes or hooks
   check(pod({ initContainers: [{ name: 'i', image: 'b', restartPolicy: 'Always', lifecycle: hook }] }), []);
 });
 
-test('restart rules need a restart policy, and their number is limited', () => {
+test('restart rules require a restart policy, and are limited in number', () => {
   const rule = { action: 'Restart' as const, exitCodes: { operator: 'In' as const, values: [1] } };
   check(container({ restartPolicy: 'Always' }), []);
   check(container({ restartPolicy: 'Never', restartPolicyRules: [rule] }), []);
@@ -140,7 +140,7 @@ test('restart rules need a restart policy, and their number is limited', () => {
   ]);
 });
 
-test('there is one resize policy per resource, and it must not restart containers that are never restarted', () => {
+test('each resource has one resize policy, which must not restart containers that never restart', () => {
   const restart = { resourceName: 'cpu' as const, restartPolicy: 'RestartContainer' as const };
   check(container({ resizePolicy: [restart] }), []);
   check(container({ resizePolicy: [restart, restart] }), [
@@ -160,7 +160,7 @@ test('a pod cannot be created with ephemeral containers', () => {
   ]);
 });
 
-test('ports are in range and used once', () => {
+test('ports are within range and used only once', () => {
   check(container({ ports: [{ containerPort: 0 }, { containerPort: 65536, name: '-' }] }), [
     'spec.containers[0].ports[0].containerPort: must be between 1 and 65535, got 0',
     'spec.containers[0].ports[1].name: ',
@@ -183,7 +183,7 @@ test('ports are in range and used once', () => {
   );
 });
 
-test('mounts refer to volumes of the pod, and have unique paths', () => {
+test('mounts reference volumes of the pod, and have unique paths', () => {
   const volumes = [{ name: 'v' }];
   check(
     container(
@@ -211,7 +211,7 @@ test('mounts refer to volumes of the pod, and have unique paths', () => {
   ]);
 });
 
-test('volumes have one source, safe paths and sane modes', () => {
+test('volumes have one source, safe paths and valid modes', () => {
   const volume = (source: object) => pod({ volumes: [{ name: 'v', ...source }] });
   check(volume({ emptyDir: {}, hostPath: { path: '/a' } }), [
     'spec.volumes[0].hostPath: must not be given together with emptyDir',
@@ -300,7 +300,7 @@ test('variables have printable names and one source', () => {
   ]);
 });
 
-test('arguments and variables of a program have no zero byte', () => {
+test('arguments and environment variables contain no NUL byte', () => {
   check(container({ command: ['sh', 'a\0b'], args: ['\0'], env: [{ name: 'A', value: '\0' }] }), [
     'spec.containers[0].command[1]: must not contain a zero byte',
     'spec.containers[0].args[0]: must not contain a zero byte',
@@ -371,7 +371,7 @@ test('hooks have one handler and end within the grace period', () => {
   ]);
 });
 
-test('resources are known, positive, and requests within limits', () => {
+test('resources are known and positive, and requests do not exceed limits', () => {
   check(container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: 2, memory: '-1' } } }), [
     'spec.containers[0].resources.requests.memory: must not be negative',
     'spec.containers[0].resources.requests.cpu: must be at most the limit of 1, got 2',
@@ -385,7 +385,7 @@ test('resources are known, positive, and requests within limits', () => {
   ]);
 });
 
-test('settings that affect the host, and unsupported ones, are refused', () => {
+test('unsupported settings, and those that affect the host, are rejected', () => {
   const sysctls = (name: string, spec: object = {}) =>
     pod({ securityContext: { sysctls: [{ name, value: '1' }] }, ...spec });
   check(sysctls('net.ipv4.tcp_syncookies'), []);
@@ -423,7 +423,7 @@ test('settings that affect the host, and unsupported ones, are refused', () => {
   );
 });
 
-test('a pod with its own user namespace shares no other namespace with the host', () => {
+test('a pod with its own user namespace shares no other namespaces with the host', () => {
   check(pod({ hostUsers: false }), []);
   check(container({ securityContext: { procMount: 'Unmasked' } }, { hostUsers: false }), []);
   check(pod({ hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true }), [
@@ -433,7 +433,7 @@ test('a pod with its own user namespace shares no other namespace with the host'
   ]);
 });
 
-test('hostnameOverride excludes the other host name settings', () => {
+test('hostnameOverride excludes setHostnameAsFQDN and hostNetwork', () => {
   check(pod({ hostnameOverride: 'db.example.org', hostname: 'x', subdomain: 'y' }), []);
   check(pod({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['spec.hostnameOverride: must be at most 64']);
   check(pod({ hostnameOverride: 'A', setHostnameAsFQDN: true, hostNetwork: true }), [
@@ -443,7 +443,7 @@ test('hostnameOverride excludes the other host name settings', () => {
   ]);
 });
 
-test('image volumes and variables from files of an emptyDir are allowed', () => {
+test('image volumes and variables from emptyDir files are allowed', () => {
   const volumes = [{ name: 'model', image: { reference: 'm:1' } }, { name: 'tmp' }];
   const file = (volumeName: string, path: string, key = 'A') =>
     container({ env: [{ name: 'A', valueFrom: { fileKeyRef: { volumeName, path, key } } }] }, { volumes });
@@ -457,7 +457,7 @@ test('image volumes and variables from files of an emptyDir are allowed', () => 
   ]);
 });
 
-test('DNS settings keep to the resolver limits', () => {
+test('DNS settings respect the resolver limits', () => {
   check(pod({ dnsPolicy: 'None' }), ['spec.dnsConfig.nameservers: must have at least one address']);
   check(pod({ dnsConfig: { nameservers: ['1.1.1.1', '2.2.2.2', '3.3.3.3', 'x'] } }), [
     'spec.dnsConfig.nameservers: must have at most 3',
@@ -465,7 +465,7 @@ test('DNS settings keep to the resolver limits', () => {
   ]);
 });
 
-test('ConfigMaps and Secrets have valid keys, base64 and at most 1 MiB', () => {
+test('ConfigMaps and Secrets have valid keys and base64, and at most 1 MiB', () => {
   const configMap = (fields: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, ...fields });
   const secret = (fields: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...fields });
   check(configMap({ data: { 'a/b': '' }, binaryData: { x: 'not base64!' } }), [
@@ -486,7 +486,7 @@ test('ConfigMaps and Secrets have valid keys, base64 and at most 1 MiB', () => {
   ]);
 });
 
-test('pod-level resources are sufficient for the containers', () => {
+test('pod-level resources must be sufficient for the containers', () => {
   const podLevel = (resources: object, own: object = {}, spec: object = {}) =>
     container({ resources: own }, { resources, ...spec });
   const both = { cpu: '1', memory: '64Mi' };

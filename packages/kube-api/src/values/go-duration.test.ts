@@ -33,7 +33,7 @@ test('durations are formatted as in Go', () => {
     assert.equal(formatDuration(ms), text);
 });
 
-test('the durations of API requests are parsed as in Go', () => {
+test('API request durations are parsed like in Go', () => {
   const check = (text: string, expected: number | undefined) => assert.equal(parseGoDuration(text), expected, text);
   check('1m30s', 90_000);
   check('1.5h', 5_400_000);

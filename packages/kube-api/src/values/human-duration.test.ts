@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { humanDuration } from './human-duration.ts';
 
-test("durations are formatted as in Kubernetes' tables", () => {
+test('durations are formatted like in Kubernetes tables', () => {
   const check = (seconds: number, expected: string) => assert.equal(humanDuration(seconds * 1000), expected);
   const [minute, hour, day] = [60, 3600, 86_400];
   check(-5, '<invalid>');

@@ -34,7 +34,7 @@ test('a quantity in whole units is rounded up', () => {
   for (const [text, expected] of table) assert.equal(quantityValue(text), expected, text);
 });
 
-test('a quantity in thousandths is rounded up', () => {
+test('a quantity in milli-units is rounded up', () => {
   const table: [string, bigint][] = [
     ['0.5', 500n],
     ['250m', 250n],
@@ -45,7 +45,7 @@ test('a quantity in thousandths is rounded up', () => {
   for (const [text, expected] of table) assert.equal(quantityMilliValue(text), expected, text);
 });
 
-test('fractions of a nano are rounded away from zero', () => {
+test('fractions of a nano-unit are rounded away from zero', () => {
   assert.equal(parseQuantity('0.1n').nanos, 1n);
   assert.equal(parseQuantity('-1.5n').nanos, -2n);
 });
@@ -72,7 +72,7 @@ test('text that is not a quantity is refused', () => {
   }
 });
 
-test('quantities compare by amount, not by spelling', () => {
+test('quantities compare by amount rather than spelling', () => {
   assert.equal(compareQuantities('1', '1000m'), 0);
   assert.equal(compareQuantities('1Gi', '1G'), 1);
   assert.equal(compareQuantities('-1', '0'), -1);

@@ -48,7 +48,7 @@ for (const [kind, version] of [
   });
 }
 
-test('a list and a watch', async () => {
+test('lists and watches a resource', async () => {
   await using server = await TestServer.start('h2', ({ url }, response) => {
     if (!url.includes('watch=')) return answer(response, 200, { metadata: { resourceVersion: '7' }, items: [POD] });
     response.writeHead(200, { 'content-type': 'application/json' });

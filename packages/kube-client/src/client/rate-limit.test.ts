@@ -4,7 +4,7 @@ import { FakeKubeClient } from '../fake-kube-client.ts';
 import { NODES } from '../resources.ts';
 import { TokenBucket, withRateLimit } from './rate-limit.ts';
 
-test('a burst is sent at once, later calls at the rate, and the bucket refills while idle', () => {
+test('a burst is sent at once, later calls at the configured rate, and the bucket refills while idle', () => {
   let now = 0;
   const bucket = new TokenBucket({ qps: 10, burst: 2 }, () => now);
   const take = () => Math.round(bucket.take());
@@ -13,7 +13,7 @@ test('a burst is sent at once, later calls at the rate, and the bucket refills w
   assert.deepEqual([take(), take(), take()], [0, 0, 100]);
 });
 
-test('clients with separate limits share the connection; watches and other clients are not delayed', async () => {
+test('clients with separate limits share the connection, and watches and other clients are not delayed', async () => {
   const fake = new FakeKubeClient();
   fake.put(NODES, { metadata: { name: 'n' } });
   const limited = withRateLimit(fake, { qps: 0.001, burst: 1 });

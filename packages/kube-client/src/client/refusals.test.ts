@@ -80,7 +80,7 @@ for (const [what, { status, text, type, after, method = 'GET' }, expected] of ST
   });
 }
 
-test('long messages of servers are truncated', () => {
+test('long server messages are truncated', () => {
   const text = JSON.stringify({ kind: 'Status', message: 'x'.repeat(100_000) });
   const refused = { method: 'GET', status: 500, text, contentType: undefined, retryAfter: undefined };
   assert.equal(statusOfAnswer(refused).message.length, 4096);
@@ -105,7 +105,7 @@ async function repeats(method: 'get' | 'create', refusals: [status: number, retr
   };
 }
 
-test('429 and 5xx are retried if the header has a delay, up to ten times; nothing else is', async () => {
+test('429 and 5xx are retried up to ten times if the header has a delay, and nothing else is', async () => {
   const check = async (refusals: [number, string?][], expected: object, method: 'get' | 'create' = 'get') =>
     assert.deepEqual(await repeats(method, refusals), expected);
   await check(
@@ -133,7 +133,7 @@ test('a delay beyond the call’s deadline rejects with the server’s error', a
   assert.equal(server.requests.length, 1);
 });
 
-test('a missing response: deadline_exceeded, or the signal’s reason', async () => {
+test('a missing response rejects with deadline_exceeded, or the signal’s reason', async () => {
   await using server = await TestServer.start('h2', () => undefined);
   using client = connect(server);
   await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 100 }), {
@@ -169,7 +169,7 @@ for (const [what, body, { code, message }] of BROKEN_BODIES) {
   });
 }
 
-test('after a truncated response a GET is retried, a write is not', async () => {
+test('after a truncated response, a GET is retried but a write is not', async () => {
   for (const kind of ['h2', 'https'] as const) {
     let cuts = 0;
     const handle = (_request: unknown, response: TestResponse) => {
@@ -186,7 +186,7 @@ test('after a truncated response a GET is retried, a write is not', async () => 
   }
 });
 
-test('a server that does not listen', async () => {
+test('a refused connection rejects with unavailable', async () => {
   const client = createKubeClient({ server: 'https://127.0.0.1:1' });
   await assert.rejects(client.get(NODES, { name: 'n' }), {
     code: 'unavailable',
@@ -195,7 +195,7 @@ test('a server that does not listen', async () => {
   client.close();
 });
 
-test('names cannot change the path', async () => {
+test('names cannot alter the path', async () => {
   await using server = await TestServer.start('h2', (_request, response) => answer(response, 200, NODE));
   using client = connect(server);
   for (const name of ['', '.', '..', 'a/b', 'a%2fb', '../../nodes/n'])
@@ -209,7 +209,7 @@ test('names cannot change the path', async () => {
   );
 });
 
-test('a subresource is created of an object, a review has no name', async () => {
+test('a subresource is created on an object, and a review has no name', async () => {
   await using server = await TestServer.start('h2', (_request, response) =>
     answer(response, 201, { status: { token: 't' } }),
   );
@@ -226,7 +226,7 @@ test('a subresource is created of an object, a review has no name', async () => 
   );
 });
 
-test('a path before /api, and a text response', async () => {
+test('the server URL may have a path prefix, and responses may be text', async () => {
   await using server = await TestServer.start('h2', (_request, response) => response.end('ok'));
   const client = createKubeClient({ server: `${server.url}/cluster/`, tls: server.tls });
   assert.equal(await client.getText('/healthz'), 'ok');
@@ -234,7 +234,7 @@ test('a path before /api, and a text response', async () => {
   client.close();
 });
 
-test('errors do not contain the token, even if the server repeats it', async () => {
+test('errors do not contain the token, even if the server echoes it', async () => {
   await using server = await TestServer.start('h2', ({ headers }, response) =>
     answer(response, 403, { kind: 'Status', reason: 'Forbidden', message: `${headers.authorization} is forbidden` }),
   );

@@ -52,7 +52,7 @@ for (const kind of ['h2', 'https', 'http'] as const) {
   });
 }
 
-test('a watch that the server ends, with or without a final newline', async () => {
+test('a watch may be ended by the server, with or without a final newline', async () => {
   for (const text of ['', event('ADDED', 'a'), event('ADDED', 'a').trim(), `\n\n${event('ADDED', 'a')}\n`]) {
     await using server = await TestServer.start('h2', (_request, response) => {
       begin(response);
@@ -62,7 +62,7 @@ test('a watch that the server ends, with or without a final newline', async () =
   }
 });
 
-test('a watch that the server ends within a line counts as truncated', async () => {
+test('a watch ended by the server mid-line counts as truncated', async () => {
   await using server = await TestServer.start('h2', (_request, response) => {
     begin(response);
     response.end(event('ADDED', 'a') + event('ADDED', 'b').slice(0, 20));
@@ -114,7 +114,7 @@ test('an object of 1.5 MB is received, in chunks of any size', async () => {
   assert.deepEqual(await watch(server), { names: ['large', 'small'] });
 });
 
-test('a slow reader blocks the server’s events, and not other calls', async () => {
+test('a slow reader blocks the server’s events, but not other calls', async () => {
   let written = 0;
   const line = event('ADDED', 'a', 'x'.repeat(10_000));
   await using server = await TestServer.start('h2', ({ url }, response) => {
@@ -144,7 +144,7 @@ test('a slow reader blocks the server’s events, and not other calls', async ()
   stop.abort();
 });
 
-test('a watch ends without an error when its signal aborts, and its request is cancelled', async () => {
+test('a watch ends without an error when its signal aborts, and its request is canceled', async () => {
   let open = 0;
   await using server = await TestServer.start('h2', (_request, response) => {
     open++;
@@ -165,7 +165,7 @@ test('a watch ends without an error when its signal aborts, and its request is c
   await until(() => open === 0);
 });
 
-test('onOpen is called when the server accepts the watch, not before', async () => {
+test('onOpen is called only once the server accepts the watch', async () => {
   let answer: (() => void) | undefined;
   await using server = await TestServer.start('h2', (_request, response) => {
     answer = () => begin(response).flushHeaders?.();

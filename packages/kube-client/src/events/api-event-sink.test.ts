@@ -20,7 +20,7 @@ function recordingLogger(warnings: string[]): Logger {
   return { ...silentLogger, warn: (_fields, message) => warnings.push(message) };
 }
 
-test('a new event is created, a repeat patches its count, time and message only', async () => {
+test('a new event is created, and a repeat patches only its count, time and message', async () => {
   using started = start();
   started.emit('same');
   started.emit('same');
@@ -31,7 +31,7 @@ test('a new event is created, a repeat patches its count, time and message only'
   assert.deepEqual([patch.patchType, (patch.body as { count: number }).count], ['strategic', 2]);
 });
 
-test('a repeat of an event that the API server has deleted creates it again, with its count', async () => {
+test('a repeat of an event deleted from the API server creates it again, with its count', async () => {
   using started = start();
   started.emit('same');
   const { key } = await started.client.waitForCalls({ verb: 'create' });
@@ -41,7 +41,7 @@ test('a repeat of an event that the API server has deleted creates it again, wit
   assert.equal((second.body as { count: number }).count, 2);
 });
 
-test('without an answer an event is tried up to twelve times, and later events keep their order', async () => {
+test('without a response, an event is tried up to twelve times, and later events keep their order', async () => {
   const warnings: string[] = [];
   const client = new FakeKubeClient();
   client.script({ verb: 'create' }, ...Array.from({ length: 14 }, unavailable));
@@ -53,7 +53,7 @@ test('without an answer an event is tried up to twelve times, and later events k
   assert.deepEqual(warnings, ['failed to send an event']);
 });
 
-test('a refusal drops the event at once, and is logged unless it is expected', async () => {
+test('a rejection drops the event at once, and is logged unless expected', async () => {
   const warnings: string[] = [];
   const client = new FakeKubeClient();
   const going = refusal(403, 'Forbidden');
@@ -65,7 +65,7 @@ test('a refusal drops the event at once, and is logged unless it is expected', a
   assert.deepEqual(warnings, ['failed to send an event']);
 });
 
-test('the queue is bounded while the server does not answer', async () => {
+test('the queue is bounded while the server does not respond', async () => {
   const client = new FakeKubeClient();
   const answering = Promise.withResolvers<object>();
   client.script({ verb: 'create' }, () => answering.promise);
@@ -78,7 +78,7 @@ test('the queue is bounded while the server does not answer', async () => {
   assert.ok(client.callsOf({}).every(({ body }) => Number(/\d+$/.exec((body as { message: string }).message)) < 1001));
 });
 
-test('a sink that is stopped sends nothing more', async () => {
+test('a stopped sink sends nothing more', async () => {
   const client = new FakeKubeClient();
   client.script({ verb: 'create' }, unavailable());
   const started = start(client);

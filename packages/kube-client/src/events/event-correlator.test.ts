@@ -24,7 +24,7 @@ function correlate(events: RecordedEvent[]): string[] {
 const messages = (count: number, at = (index: number) => index) =>
   Array.from({ length: count }, (_, index) => recorded(`m${index}`, at(index)));
 
-test('an event as the kubelet writes it', () => {
+test('an event has the same fields as the kubelet’s', () => {
   const { event } = new EventCorrelator().correlate(recorded('hello', 1_700_000_000_123), NODE)!;
   assert.match(event.metadata.name, /^web\.[0-9a-f]{16}$/);
   assert.deepEqual(
@@ -48,7 +48,7 @@ test('an event as the kubelet writes it', () => {
   );
 });
 
-test("events of the node are in the namespace default, and their names are valid even if the node's is not", () => {
+test('node events are in the default namespace, and have valid names even if the node’s name is not', () => {
   const about = { kind: 'Node', namespace: '', name: 'node_1', uid: 'node_1' };
   const { event } = new EventCorrelator().correlate(recorded('m', 0, { about }), NODE)!;
   assert.equal(event.metadata.namespace, 'default');
@@ -56,7 +56,7 @@ test("events of the node are in the namespace default, and their names are valid
   assert.deepEqual(event.involvedObject, { apiVersion: 'v1', kind: 'Node', name: 'node_1', uid: 'node_1' });
 });
 
-test('repeats are counted, and keep their name and first time', () => {
+test('repeats are counted, keeping their name and first time', () => {
   const correlator = new EventCorrelator();
   const first = correlator.correlate(recorded('m', 0), NODE)!.event;
   const second = correlator.correlate(recorded('m', 60_000), NODE)!;
@@ -67,7 +67,7 @@ test('repeats are counted, and keep their name and first time', () => {
   assert.equal(second.event.lastTimestamp, '1970-01-01T00:01:00Z');
 });
 
-test('events that differ in more than their time are not repeats', () => {
+test('events that differ in more than the time are not repeats', () => {
   const other = { ...ABOUT, fieldPath: 'spec.containers{other}' };
   const events = [
     recorded('m'),
@@ -84,7 +84,7 @@ test('events that differ in more than their time are not repeats', () => {
   ]);
 });
 
-test('messages of a reason from the tenth within ten minutes on are combined into one event', () => {
+test('from the tenth message with the same reason within ten minutes, messages are combined into one event', () => {
   assert.deepEqual(correlate(messages(12)).slice(8), [
     'new m8',
     'new (combined from similar events): m9',
@@ -95,7 +95,7 @@ test('messages of a reason from the tenth within ten minutes on are combined int
   assert.deepEqual(correlate(slow).slice(8), ['new m8', 'new m9', 'new m10', 'new m11']);
 });
 
-test('each object may have 25 events at once, then one every five minutes', () => {
+test('each object may have a burst of 25 events, then one every five minutes', () => {
   const same = (atMs: number) => recorded('m', atMs);
   const events = correlate([...Array.from({ length: 27 }, () => same(0)), same(299_999), same(300_000), same(300_001)]);
   assert.deepEqual(events.slice(24), ['25 times m', '-', '-', '-', '29 times m', '-']);
@@ -103,7 +103,7 @@ test('each object may have 25 events at once, then one every five minutes', () =
   assert.deepEqual(correlate([...Array.from({ length: 26 }, () => same(0)), other]).slice(-2), ['-', 'new m']);
 });
 
-test('a clock that is set back does not stop events', () => {
+test('setting back the clock does not stop events', () => {
   assert.deepEqual(correlate([recorded('m', 1e12), recorded('m', 0)]), ['new m', '2 times m']);
 });
 

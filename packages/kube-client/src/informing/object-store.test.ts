@@ -27,7 +27,7 @@ function check(events: string[], expected: string[]): void {
   assert.deepEqual(changes.map(shown), expected, events.join(', '));
 }
 
-test('events in order', () => {
+test('events in order are applied', () => {
   check(['ADDED a1@1', 'MODIFIED a1@2', 'DELETED a1@3'], ['ADDED a1@1', 'MODIFIED a1@2', 'DELETED a1@3']);
   check(['MODIFIED a1@2'], ['ADDED a1@2']);
   check(['DELETED a1@2'], []);
@@ -41,14 +41,14 @@ test('repeated and late events have no effect', () => {
   check(['DELETED a1@7', 'ADDED a1@5'], []);
 });
 
-test('an object that is recreated with its name is a different one', () => {
+test('an object recreated with the same name is a different one', () => {
   check(['ADDED a1@5', 'MODIFIED a2@9'], ['ADDED a1@5', 'DELETED a1@5', 'ADDED a2@9']);
   check(['ADDED a1@5', 'ADDED a2@9', 'DELETED a1@8'], ['ADDED a1@5', 'DELETED a1@5', 'ADDED a2@9']);
   check(['ADDED a2@9', 'ADDED a1@5'], ['ADDED a2@9']);
   check(['ADDED a1@5', 'DELETED a2@9'], ['ADDED a1@5', 'DELETED a1@5']);
 });
 
-test('an object that a selector no longer matches, and matches again', () => {
+test('an object may stop matching a selector and match it again', () => {
   check(['ADDED a1@5', 'DELETED a1@7', 'ADDED a1@9'], ['ADDED a1@5', 'DELETED a1@7', 'ADDED a1@9']);
   check(['ADDED a1@9', 'DELETED a1@7'], ['ADDED a1@9']);
 });
@@ -62,12 +62,12 @@ test('a list reports objects deleted, added and modified since', () => {
   check(['LIST a1@5', 'LIST a1@4'], ['ADDED a1@5']);
 });
 
-test('a server that was restored from a backup returns to older versions', () => {
+test('a server restored from a backup returns to older versions', () => {
   check(['LIST a1@50 b1@60', 'RESTART a1@20'], ['ADDED a1@50', 'ADDED b1@60', 'DELETED b1@60', 'MODIFIED a1@20']);
   check(['ADDED a1@50', 'DELETED a1@60', 'RESTART a1@20'], ['ADDED a1@50', 'DELETED a1@60', 'ADDED a1@20']);
 });
 
-test('versions that are not numbers: the later event is newer', () => {
+test('if versions are not numbers, the later event is newer', () => {
   check(['ADDED a1@x', 'MODIFIED a1@b'], ['ADDED a1@x', 'MODIFIED a1@b']);
 });
 

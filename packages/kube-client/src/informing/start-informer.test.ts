@@ -25,7 +25,7 @@ function start(client: FakeKubeClient, selection: { namespace?: string; fieldSel
   return { informer, changes, [Symbol.dispose]: () => informer.stop() };
 }
 
-test('initial objects and later changes are received by a watch', async () => {
+test('initial objects and later changes are received from a watch', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   using started = start(client);
@@ -89,7 +89,7 @@ test('a watch that ends is restarted from the last version, including bookmarks'
   assert.equal(client.callsOf({ verb: 'list' }).length, 0);
 });
 
-test('refused connections: the same watch is retried without a list', async () => {
+test('after refused connections, the same watch is retried without a list', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   client.script({ verb: 'watch' }, refused(), refused(), refused());
@@ -114,7 +114,7 @@ test('an object deleted while the server is unreachable is reported as DELETED',
   assert.deepEqual(watchesOf(client), ['initial now', 'initial 101', '103']);
 });
 
-test('expired history: objects are read again from the version, then the current ones', async () => {
+test('after expired history, objects are read again from the last version, then the current ones', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   client.script({ verb: 'watch' }, refusal(410, 'Expired'));
@@ -124,7 +124,7 @@ test('expired history: objects are read again from the version, then the current
   assert.deepEqual(started.changes, ['ADDED a@101']);
 });
 
-test('after an outage with a loss of history the objects are read again soon', async () => {
+test('after an outage with lost history, the objects are soon read again', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const timing = { backoff: { initialMs: 10, maxMs: 60_000 } };
@@ -141,7 +141,7 @@ test('after an outage with a loss of history the objects are read again soon', a
   assert.ok(waitedMs < 500, `${waitedMs} ms, although the next pause would have been 640 to 1280`);
 });
 
-test('older versions of a server restored from a backup are accepted', async () => {
+test('older versions from a server restored from a backup are accepted', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   const tooLarge = refusal(504, 'Timeout', 'Too large resource version: 101, current: 20');
@@ -155,7 +155,7 @@ test('older versions of a server restored from a backup are accepted', async () 
   assert.deepEqual(watchesOf(client), ['initial now', 'initial 101', 'initial now']);
 });
 
-test('reread makes each running informer read its objects again', async () => {
+test('reread makes every running informer read its objects again', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const changes: string[] = [];
@@ -179,7 +179,7 @@ test('reread makes each running informer read its objects again', async () => {
   kept.stop();
 });
 
-test('reread ends the backoff of an informer', async () => {
+test('reread ends an informer’s back-off', async () => {
   const client = new FakeKubeClient();
   const changes: string[] = [];
   const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
@@ -250,7 +250,7 @@ test('no response causes a hot loop', async () => {
   }
 });
 
-test('objects are listed if a server without initial events is silent', async () => {
+test('objects are listed if a server without initial events stays silent', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const watch = client.watch.bind(client);
@@ -262,7 +262,7 @@ test('objects are listed if a server without initial events is silent', async ()
   await until(() => client.watches.size === 1);
 });
 
-test('objects are listed if a server sends initial objects without end', async () => {
+test('objects are listed if a server never stops sending initial objects', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const watch = client.watch.bind(client);
@@ -289,7 +289,7 @@ test('objects are listed if a server sends initial objects without end', async (
   }
 });
 
-test('a list of several pages, one of which has expired', async () => {
+test('a paginated list is restarted without a limit if a page has expired', async () => {
   const client = new FakeKubeClient();
   for (const name of ['a', 'b']) client.put(CONFIG_MAPS, object(name));
   const page = {

@@ -70,7 +70,7 @@ test('a token is used until it expires, or indefinitely', async () => {
   assert.equal(await short.plugin.header(), 'Bearer t2');
 });
 
-test('rejected credentials are requested again once, and not by every call', async () => {
+test('rejected credentials are refreshed once, and not by every call', async () => {
   using scripted = new Scripted(prints(`{"token":"t'$n'"}`));
   const first = await scripted.plugin.header();
   assert.deepEqual(await Promise.all([scripted.plugin.refused(first), scripted.plugin.refused(first)]), [true, true]);
@@ -104,20 +104,20 @@ test('a new certificate is reported, so that connections are reopened', async ()
   assert.deepEqual((await scripted.plugin.credential()).certificate, two);
 });
 
-test('a failed plugin is not restarted by every call', async () => {
+test('a failed plugin is not rerun by every call', async () => {
   using scripted = new Scripted('exit 3', { pauseMs: 60_000 });
   for (let count = 0; count < 3; count++) await assert.rejects(scripted.plugin.credential());
   assert.equal(scripted.runs, 1);
 });
 
-test('the output of a plugin that leaves a process running is used', async () => {
+test('the output of a plugin is used even if it leaves a process running', async () => {
   using scripted = new Scripted(`sleep 30 & ${prints('{"token":"t"}')}`);
   const startedAt = performance.now();
   assert.equal(await scripted.plugin.header(), 'Bearer t');
   assert.ok(performance.now() - startedAt < 20_000);
 });
 
-test('variables of the kubeconfig reach the plugin', async () => {
+test('environment variables in the kubeconfig reach the plugin', async () => {
   using scripted = new Scripted(prints(`{"token":"'$GIVEN'"}`));
   assert.equal(await scripted.plugin.header(), 'Bearer given');
 });
@@ -175,7 +175,7 @@ for (const [what, script, message] of BROKEN) {
   });
 }
 
-test('a plugin that is not installed: the error has the hint of the kubeconfig', async () => {
+test('the error for a missing plugin includes the kubeconfig’s install hint', async () => {
   using scripted = new Scripted('', { config: { command: '/nowhere/aws', installHint: 'Install aws.' } });
   await assert.rejects(scripted.plugin.credential(), {
     code: 'failed_precondition',

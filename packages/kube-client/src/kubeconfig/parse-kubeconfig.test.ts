@@ -19,7 +19,7 @@ function kubeconfig({ cluster, user, context, root }: Parts = {}): string {
 
 const EXEC = { command: 'get-token', apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
 
-test('the fields of a kubeconfig', () => {
+test('the fields of a kubeconfig are parsed', () => {
   const text = kubeconfig({
     cluster: {
       'certificate-authority': 'pki/ca.crt',
@@ -59,7 +59,7 @@ test('the fields of a kubeconfig', () => {
   });
 });
 
-test('a program in PATH remains a name, and interactiveMode is optional in v1beta1', () => {
+test('a program in PATH remains a bare name, and interactiveMode is optional in v1beta1', () => {
   const exec = { command: 'aws', apiVersion: 'client.authentication.k8s.io/v1beta1' };
   const { user } = parseKubeconfig(kubeconfig({ user: { exec } }), '/k');
   assert.deepEqual([user.exec!.command, user.exec!.interactiveMode], ['aws', 'IfAvailable']);
@@ -76,7 +76,7 @@ test('JSON, a missing kind and unknown fields are accepted', () => {
   assert.equal(parseKubeconfig(text, '/k').namespace, 'default');
 });
 
-test('a context other than the current one', () => {
+test('a context other than the current one can be selected', () => {
   const contexts = [{ name: 'other', context: { cluster: 'c', user: 'u', namespace: 'n' } }];
   assert.equal(parseKubeconfig(kubeconfig({ root: { contexts } }), '/k', 'other').namespace, 'n');
 });
@@ -328,7 +328,7 @@ for (const [part, fields] of Object.entries(WRONG))
       }
   });
 
-test('errors do not quote a file that is not YAML', () => {
+test('errors for invalid YAML do not quote the file', () => {
   const text = `users: [{name: u, user: {token: hidden-token}}\nkey: : hidden\n`;
   assert.throws(
     () => parseKubeconfig(text, '/k'),

@@ -61,7 +61,7 @@ function plugin(command: string, rest: object = {}) {
   return { command, apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never', ...rest };
 }
 
-test('a token, an authority as data and a server name', async () => {
+test('a token, inline CA data and a server name are used', async () => {
   using files = new Files();
   await using server = await startServer();
   const ca = inBase64(server.certificate!.certificate);
@@ -72,7 +72,7 @@ test('a token, an authority as data and a server name', async () => {
   client.close();
 });
 
-test('a server name that is not in the certificate is rejected', async () => {
+test('a server name missing from the certificate is rejected', async () => {
   using files = new Files();
   await using server = await startServer();
   const ca = files.write('ca.crt', server.certificate!.certificate);
@@ -97,7 +97,7 @@ test('an untrusted server is rejected, unless verification is disabled', async (
   client.close();
 });
 
-test('user name and password', async () => {
+test('user name and password are sent', async () => {
   using files = new Files();
   await using server = await startServer();
   const cluster = { server: server.url, 'insecure-skip-tls-verify': true };
@@ -107,7 +107,7 @@ test('user name and password', async () => {
   client.close();
 });
 
-test('a client certificate and its key in one file, replaced while in use: the client reconnects', async () => {
+test('a client certificate and key in one file are replaced while in use, and the client reconnects', async () => {
   using files = new Files();
   await using server = await startServer();
   const subjects: string[] = [];
@@ -129,7 +129,7 @@ test('a client certificate and its key in one file, replaced while in use: the c
   client.close();
 });
 
-test('certificates and tokens in a rewritten kubeconfig are used, also after an invalid one', async () => {
+test('certificates and tokens in a rewritten kubeconfig are used, even after an invalid version', async () => {
   using files = new Files();
   const shown: unknown[] = [];
   await using server = await startServer(({ headers }, response) => {
@@ -227,7 +227,7 @@ test('a token file is read again when the server rejects the token', async () =>
   client.close();
 });
 
-test('a plugin receives the cluster and returns a token: one run for all calls', async () => {
+test('a plugin receives the cluster and returns a token, and runs once for all calls', async () => {
   using files = new Files();
   await using server = await startServer(({ headers }, response) =>
     headers.authorization === 'Bearer token-1'
@@ -337,7 +337,7 @@ for (const [what, write, message] of BROKEN) {
   });
 }
 
-test('a kubeconfig that does not exist', async () => {
+test('a nonexistent kubeconfig is an error', async () => {
   await assert.rejects(readKubeconfig('/nowhere/kubeconfig'), {
     code: 'invalid_argument',
     message: 'kubeconfig: open /nowhere/kubeconfig: no such file or directory',

@@ -9,7 +9,7 @@ import { Http2Connection } from './http2-connection.ts';
 const SIGNAL = AbortSignal.timeout(60_000);
 const POST = { method: 'POST', path: '/', headers: {}, body: '{}' };
 
-test('a response that has arrived completely before the caller reads it is read', async () => {
+test('a response that has fully arrived before the caller reads it can still be read', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   server.on('stream', (stream) => {

@@ -50,7 +50,7 @@ async function openWatches(client: ReturnType<typeof connect>, count: number): P
   return ends;
 }
 
-test('all calls of a client share one connection', async () => {
+test('all calls from a client share one connection', async () => {
   await using server = await startServer();
   using client = connect(server);
   await openWatches(client, 30);
@@ -58,7 +58,7 @@ test('all calls of a client share one connection', async () => {
   assert.equal(server.connections, 1);
 });
 
-test('a server with a low limit of concurrent calls gets more connections, which are closed when idle', async () => {
+test('a server with a low concurrency limit gets more connections, which are closed when idle', async () => {
   await using server = await startServer({ settings: { maxConcurrentStreams: 4 } });
   using client = connect(server);
   await openWatches(client, 10);
@@ -67,7 +67,7 @@ test('a server with a low limit of concurrent calls gets more connections, which
   await until(() => server.sockets.size === 3);
 });
 
-test('a server that accepts no calls', async () => {
+test('a server that accepts no calls is unavailable', async () => {
   await using server = await startServer({ settings: { maxConcurrentStreams: 0 } });
   using client = connect(server);
   await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 20_000 }), {
@@ -95,7 +95,7 @@ test('a dead connection is abandoned after a ping, and the next call reconnects'
   for (const socket of relayed) socket.destroy();
 });
 
-test('a silent connection whose peer answers pings remains open', async () => {
+test('a silent connection stays open if its peer answers pings', async () => {
   await using server = await startServer();
   let pings = 0;
   server.server.on('session', (session: ServerHttp2Session) => session.on('ping', () => pings++));
@@ -105,7 +105,7 @@ test('a silent connection whose peer answers pings remains open', async () => {
   assert.deepEqual([ends, server.connections], [[undefined], 1]);
 });
 
-test('a graceful shutdown of the server: running calls finish, and the next call reconnects', async () => {
+test('on a graceful server shutdown, running calls finish, and the next call reconnects', async () => {
   const sessions: ServerHttp2Session[] = [];
   let finish: (() => void) | undefined;
   await using server = await TestServer.start('h2', ({ url }, response) => {
@@ -125,7 +125,7 @@ test('a graceful shutdown of the server: running calls finish, and the next call
   assert.deepEqual(await slow, NODE);
 });
 
-test('reconnect ends running calls, and later calls use a new connection; a closed client rejects', async () => {
+test('reconnect ends running calls and later calls use a new connection, while a closed client rejects', async () => {
   await using server = await startServer();
   using client = connect(server);
   const ends = await openWatches(client, 2);
@@ -137,7 +137,7 @@ test('reconnect ends running calls, and later calls use a new connection; a clos
   await assert.rejects(client.get(NODES, { name: 'n' }), { code: 'cancelled', message: /the client was closed/ });
 });
 
-test('a call that waits for a connection uses the new one after reconnect', async () => {
+test('a call waiting for a connection uses the new one after reconnect', async () => {
   await using server = await startServer();
   const waiting: (() => void)[] = [];
   const tls = async () => {
@@ -155,7 +155,7 @@ test('a call that waits for a connection uses the new one after reconnect', asyn
   client.close();
 });
 
-test('watches over HTTP/1.1, which need a connection each, do not block calls', async () => {
+test('watches over HTTP/1.1 need one connection each, but do not block calls', async () => {
   await using server = await TestServer.start('http', ({ url }, response) => {
     if (url === '/watch') return void response.writeHead(200).flushHeaders();
     answer(response, 200, NODE);
@@ -321,7 +321,7 @@ for (const [what, leave] of LEAVING) {
   });
 }
 
-test('a server that never completes the handshake uses up the call’s deadline', async () => {
+test('a server that never completes the handshake fails the call at its deadline', async () => {
   for (const kind of ['h2', 'http'] as const) {
     await using server = await serveBytes(kind, () => undefined);
     using client = connect(server);
@@ -329,7 +329,7 @@ test('a server that never completes the handshake uses up the call’s deadline'
   }
 });
 
-test('closing a client ends a connection whose server has not sent anything yet', async () => {
+test('closing a client ends a connection on which the server has not sent anything', async () => {
   const [opened, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await using server = await serveBytes('h2', (socket) => {
     opened.resolve();

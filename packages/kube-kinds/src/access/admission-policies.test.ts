@@ -14,7 +14,7 @@ const POLICY = {
 };
 const withSpec = (spec: object) => changed(POLICY, { spec } as never);
 
-test('policies have defaults', () => {
+test('policies get their defaults', () => {
   const match = { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} };
   assert.deepEqual(decoded(VALIDATING_ADMISSION_POLICY, POLICY).spec, {
     failurePolicy: 'Fail',
@@ -26,7 +26,7 @@ test('policies have defaults', () => {
   assert.deepEqual(decoded(VALIDATING_ADMISSION_POLICY_BINDING, binding).spec, { ...spec, matchResources: match });
 });
 
-test('validating policies have the errors of upstream', () => {
+test('invalid validating policies have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(
       createErrors(VALIDATING_ADMISSION_POLICY, withSpec(spec)),
@@ -80,7 +80,7 @@ test('validating policies have the errors of upstream', () => {
   check({ matchConditions: [{ name: 'a', expression: '' }] }, 'matchConditions[0].expression: Required value');
 });
 
-test('conditions that did not change are not checked again', () => {
+test('unchanged conditions are not checked again', () => {
   const object = withSpec({ matchConditions: [{ name: 'a', expression: '' }] });
   assert.deepEqual(updateErrors(VALIDATING_ADMISSION_POLICY, object, object), []);
   assert.equal(updateErrors(VALIDATING_ADMISSION_POLICY, object, POLICY).length, 1);
@@ -88,7 +88,7 @@ test('conditions that did not change are not checked again', () => {
   assert.equal(updateErrors(VALIDATING_ADMISSION_POLICY, withParams, object).length, 1);
 });
 
-test('the status of a policy has warnings about expressions, and conditions', () => {
+test('a policy’s status has expression warnings and conditions', () => {
   const update = (status: object) =>
     subresourceUpdate(VALIDATING_ADMISSION_POLICY, 'status', { object: { ...POLICY, status }, old: POLICY });
   const expressionWarnings = [{ fieldRef: 'spec.validations[0].expression', warning: 'w' }];
@@ -99,7 +99,7 @@ test('the status of a policy has warnings about expressions, and conditions', ()
   ]);
 });
 
-test('mutating policies have the errors of upstream', () => {
+test('invalid mutating policies have upstream’s errors', () => {
   const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }];
   const base = changed(POLICY, {
     kind: 'MutatingAdmissionPolicy',
@@ -135,7 +135,7 @@ test('mutating policies have the errors of upstream', () => {
   );
 });
 
-test('bindings of policies have the errors of upstream', () => {
+test('invalid policy bindings have upstream’s errors', () => {
   const binding = (spec: object, kind = 'ValidatingAdmissionPolicyBinding') => ({
     apiVersion,
     kind,

@@ -16,7 +16,7 @@ const SERVICE = {
   },
 };
 
-test('a version without a service is available at once', () => {
+test('a version without a service is available immediately', () => {
   const status = (spec: object) => created(API_SERVICE, changed(SERVICE, { spec } as never)).status;
   assert.deepEqual(status({}), {});
   assert.deepEqual(status({ service: undefined }), {
@@ -32,7 +32,7 @@ test('a version without a service is available at once', () => {
   });
 });
 
-test('API services have the errors of upstream', () => {
+test('invalid API services have upstream’s errors', () => {
   const check = (changes: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(API_SERVICE, changed(SERVICE, changes as never)), errors);
   check({});
@@ -66,7 +66,7 @@ test('API services have the errors of upstream', () => {
   );
 });
 
-test('a status update retains the spec and the labels', () => {
+test('a status update preserves the spec and labels', () => {
   const object = changed(SERVICE, {
     metadata: { labels: { a: 'b' }, resourceVersion: '2' },
     spec: { versionPriority: 2 },

@@ -57,7 +57,7 @@ const BASE = {
 const withSpec = (spec: object) => changed(BASE, { spec } as never);
 const withStatus = (status: object) => ({ ...BASE, status });
 
-test('a request is made by the caller, and nothing is decided about it', () => {
+test('a new request has the caller’s identity and no decision', () => {
   const spec = { ...BASE.spec, username: 'eve', uid: 'x', groups: ['system:masters'], extra: { a: ['b'] } };
   const status = { conditions: [{ type: 'Approved', status: 'True' }] };
   const request = created(REQUEST, { ...BASE, spec, status });
@@ -72,7 +72,7 @@ test('a request is made by the caller, and nothing is decided about it', () => {
   assert.deepEqual(REQUEST.nameProblems?.('Any_name', false), []);
 });
 
-test('the signature of a request is checked', () => {
+test('a request’s signature is verified', () => {
   const problem = (request: string) => {
     const errors = createErrors(REQUEST, withSpec({ request }));
     return errors.length === 0 ? undefined : errors.join().replace(/^spec.request: Invalid value: ".*?": /, '');
@@ -98,7 +98,7 @@ test('the signature of a request is checked', () => {
   );
 });
 
-test('requests have the errors of upstream', () => {
+test('invalid requests have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) => assert.deepEqual(createErrors(REQUEST, withSpec(spec)), errors);
   check({});
   check({ usages: [] }, 'spec.usages: Required value');
@@ -125,7 +125,7 @@ test('requests have the errors of upstream', () => {
   );
 });
 
-test('an update of the request itself changes neither its spec nor its status', () => {
+test('an update of the main resource changes neither the spec nor the status', () => {
   const old = withStatus({ certificate: CHAIN });
   const object = changed(withSpec({ usages: ['any'] }), {
     status: { conditions: [{ type: 'Approved', status: 'True' }] },
@@ -144,7 +144,7 @@ const APPROVED = {
 };
 const DENIED = { ...APPROVED, type: 'Denied' };
 
-test('only an approval adds decisions, which exclude each other and remain', () => {
+test('only the approval subresource adds decisions, which are mutually exclusive and permanent', () => {
   const update = (name: string, conditions: object[], old: object[]) =>
     subresourceUpdate(REQUEST, name, { object: withStatus({ conditions }), old: withStatus({ conditions: old }) });
   assert.deepEqual(update('approval', [APPROVED], []).errors, []);
@@ -177,14 +177,14 @@ test('only an approval adds decisions, which exclude each other and remain', () 
   assert.deepEqual(update('status', twice, []).errors, ['status.conditions[1].type: Duplicate value: "X"']);
 });
 
-test('each subresource resets the fields of the other one', () => {
+test('each subresource resets the other’s fields', () => {
   const { status, approval } = REQUEST.subresources!;
   assert.deepEqual(status?.resetFields, [['spec'], ['status', 'conditions']]);
   assert.deepEqual(approval?.resetFields, [['spec'], ['status', 'certificate']]);
   assert.deepEqual(REQUEST.resetFields, [['spec'], ['status']]);
 });
 
-test('conditions get their times, and retain the time of the last change', () => {
+test('conditions get timestamps, and preserve the time of their last change', () => {
   const object = withStatus({
     conditions: [
       { type: 'Approved', status: 'True', reason: 'new' },
@@ -200,7 +200,7 @@ test('conditions get their times, and retain the time of the last change', () =>
   assert.ok(approved!.lastUpdateTime! > '2026' && other!.lastTransitionTime! > '2026');
 });
 
-test('a certificate is set once, with the status', () => {
+test('a certificate can be set only once, via the status', () => {
   const errors = (name: string, certificate: string, old: string | undefined) =>
     subresourceUpdate(REQUEST, name, { object: withStatus({ certificate }), old: withStatus({ certificate: old }) })
       .errors;
@@ -222,7 +222,7 @@ test('a certificate is set once, with the status', () => {
   assert.deepEqual(direct, []);
 });
 
-test('many beginnings of PEM blocks take little time', () => {
+test('many PEM block headers take little time', () => {
   const request = base64('-----BEGIN CERTIFICATE REQUEST-----\n'.repeat(30_000));
   const start = performance.now();
   assert.equal(createErrors(REQUEST, withSpec({ request })).length, 1);

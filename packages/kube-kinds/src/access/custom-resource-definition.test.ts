@@ -22,7 +22,7 @@ const BASE = {
 const withSpec = (spec: object, more: object = {}) => changed(BASE, { spec, ...more } as never);
 const check = (spec: object, ...errors: string[]) => assert.deepEqual(createErrors(DEFINITION, withSpec(spec)), errors);
 
-test('a definition gets names, a conversion and its stored version', () => {
+test('a definition gets default names, a conversion and its stored version', () => {
   const { spec, status } = created(DEFINITION, { ...BASE, status: { storedVersions: ['v0'] } });
   assert.deepEqual(spec, {
     ...BASE.spec,
@@ -54,7 +54,7 @@ test('a new storage version is added to the stored versions', () => {
   assert.deepEqual(prepared?.status, { ...status, storedVersions: ['v1', 'v2'] });
 });
 
-test('groups, scopes and names have the errors of upstream', () => {
+test('invalid groups, scopes and names have upstream’s errors', () => {
   check({});
   assert.deepEqual(createErrors(DEFINITION, { ...BASE, metadata: { name: 'x' } }), [
     'metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group',
@@ -85,7 +85,7 @@ test('groups, scopes and names have the errors of upstream', () => {
   );
 });
 
-test('versions have the errors of upstream, with the paths of its internal form', () => {
+test('invalid versions have upstream’s errors, with internal-version paths', () => {
   check({ versions: [{ ...VERSION, schema: undefined }] }, 'spec.versions[0].schema.openAPIV3Schema: Required value');
   const start = (spec: object) =>
     createErrors(DEFINITION, withSpec(spec)).map((error) => error.replace(/Invalid value: \[.*\]: /, ''));
@@ -136,7 +136,7 @@ test('versions have the errors of upstream, with the paths of its internal form'
   );
 });
 
-test('conversions have the errors of upstream', () => {
+test('invalid conversions have upstream’s errors', () => {
   const conversion = (value: object, ...errors: string[]) =>
     check({ conversion: value }, ...errors.map((error) => `spec.conversion.${error}`));
   conversion({ strategy: 'x' }, 'strategy: Unsupported value: "x": supported values: "None", "Webhook"');
@@ -157,7 +157,7 @@ test('conversions have the errors of upstream', () => {
   );
 });
 
-test('a definition that preserves unknown fields is not converted, and may be without schemas', () => {
+test('a definition that preserves unknown fields cannot have webhook conversion, and may lack schemas', () => {
   const versions = [{ ...VERSION, schema: undefined }];
   const webhook = { clientConfig: { url: 'https://a' }, conversionReviewVersions: ['v1'] };
   const old = withSpec({ versions, preserveUnknownFields: true });
@@ -171,7 +171,7 @@ test('a definition that preserves unknown fields is not converted, and may be wi
   ]);
 });
 
-test('groups of Kubernetes need an approval', () => {
+test('Kubernetes API groups need an approval', () => {
   const key = 'api-approved.kubernetes.io';
   const errors = (annotation?: string) =>
     createErrors(
@@ -193,7 +193,7 @@ test('groups of Kubernetes need an approval', () => {
 
 const ESTABLISHED = { conditions: [{ type: 'Established', status: 'True' }], storedVersions: ['v1'] };
 
-test('the group and the plural name are immutable, and of an established definition also the scope and the kind', () => {
+test('the group and plural name are immutable, and once established also the scope and kind', () => {
   const change = { scope: 'Cluster', names: { kind: 'Bar', plural: 'bars' } };
   const plural = 'spec.names.plural: Invalid value: "bars": field is immutable';
   assert.deepEqual(updateErrors(DEFINITION, withSpec(change), BASE), [plural]);
@@ -211,7 +211,7 @@ test('a version in which objects may be stored cannot be removed', () => {
   ]);
 });
 
-test('a status update retains the spec, and accepted names are valid', () => {
+test('a status update preserves the spec, and accepted names must be valid', () => {
   const object = withSpec(
     { scope: 'Cluster' },
     { status: { ...ESTABLISHED, acceptedNames: { plural: 'Foos', kind: 'Foo' } } },
@@ -221,7 +221,7 @@ test('a status update retains the spec, and accepted names are valid', () => {
   assert.equal((result.object.spec as { scope: string }).scope, 'Namespaced');
 });
 
-test('formats that the server ignores have a warning', () => {
+test('formats ignored by the server cause a warning', () => {
   const properties = {
     a: { type: 'string', format: 'date-time' },
     b: { type: 'string', format: 'x' },

@@ -21,7 +21,7 @@ const LEVEL = {
   spec: { type: 'Limited', limited: { limitResponse: { type: 'Queue', queuing: {} } } },
 };
 
-test('schemas and levels have defaults', () => {
+test('schemas and levels get their defaults', () => {
   const { spec } = decoded(FLOW_SCHEMA, changed(SCHEMA, { spec: { matchingPrecedence: undefined } }));
   assert.equal((spec as { matchingPrecedence: number }).matchingPrecedence, 1000);
   assert.deepEqual(decoded(PRIORITY_LEVEL_CONFIGURATION, LEVEL).spec, {
@@ -39,7 +39,7 @@ test('schemas and levels have defaults', () => {
   assert.equal(limited.nominalConcurrencyShares, 0);
 });
 
-test('flow schemas have the errors of upstream', () => {
+test('invalid flow schemas have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(
       createErrors(FLOW_SCHEMA, changed(SCHEMA, { spec } as never)),
@@ -67,7 +67,7 @@ test('flow schemas have the errors of upstream', () => {
   );
 });
 
-test('subjects of flow schemas have the field of their kind only', () => {
+test('flow schema subjects have only the field for their kind', () => {
   const check = (subject: object, ...errors: string[]) =>
     assert.deepEqual(
       createErrors(FLOW_SCHEMA, changed(SCHEMA, { spec: { rules: [{ ...RULE, subjects: [subject] }] } } as never)),
@@ -88,7 +88,7 @@ test('subjects of flow schemas have the field of their kind only', () => {
   );
 });
 
-test('rules of flow schemas have the errors of upstream', () => {
+test('invalid flow schema rules have upstream’s errors', () => {
   const errorsOf = (rule: object) =>
     createErrors(FLOW_SCHEMA, changed(SCHEMA, { spec: { rules: [{ ...RULE, resourceRules: [], ...rule }] } } as never));
   const resources = (changes: object, ...errors: string[]) =>
@@ -135,7 +135,7 @@ test('rules of flow schemas have the errors of upstream', () => {
   for (const wrong of ['/a*', '/*/a', '/*/*']) url(wrong, 'wildcard can only do suffix matching');
 });
 
-test('priority levels have the errors of upstream', () => {
+test('invalid priority levels have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(
       createErrors(PRIORITY_LEVEL_CONFIGURATION, { ...LEVEL, spec }),
@@ -194,7 +194,7 @@ test('priority levels have the errors of upstream', () => {
   );
 });
 
-test('the mandatory schemas and levels have fixed specs, but the shares of the exempt level can change', () => {
+test('mandatory schemas and levels have fixed specs, except for the shares of the exempt level', () => {
   for (const [name, spec] of MANDATORY_FLOW_SCHEMAS) {
     const object = { ...SCHEMA, metadata: { name }, spec };
     assert.deepEqual(createErrors(FLOW_SCHEMA, object), []);
@@ -211,7 +211,7 @@ test('the mandatory schemas and levels have fixed specs, but the shares of the e
   assert.match(shares('catch-all', 'limited').join(), /spec of 'catch-all' must equal the fixed value$/);
 });
 
-test('conditions of schemas and levels have distinct types', () => {
+test('schema and level conditions have distinct types', () => {
   const status = { conditions: [{ type: 'A' }, { type: 'A' }, { type: '' }] };
   for (const [strategy, old] of [
     [FLOW_SCHEMA, SCHEMA],

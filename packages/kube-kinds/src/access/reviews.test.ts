@@ -10,7 +10,7 @@ const checkOf =
   (spec: object, metadata: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(strategy, { apiVersion: 'authorization.k8s.io/v1', kind, metadata, spec }), errors);
 
-test('access reviews have the errors of upstream', () => {
+test('invalid access reviews have upstream’s errors', () => {
   const check = checkOf(SUBJECT_ACCESS_REVIEW, 'SubjectAccessReview');
   check({ user: 'a', resourceAttributes: {} }, {});
   check({ groups: ['a'], nonResourceAttributes: {} }, {});
@@ -29,7 +29,7 @@ test('access reviews have the errors of upstream', () => {
   );
 });
 
-test('selectors of access reviews have the errors of upstream', () => {
+test('invalid access review selectors have upstream’s errors', () => {
   const at = 'spec.resourceAttributes';
   const check = (attributes: object, ...errors: string[]) =>
     checkOf(SELF_SUBJECT_ACCESS_REVIEW, 'SelfSubjectAccessReview')(
@@ -56,7 +56,7 @@ test('selectors of access reviews have the errors of upstream', () => {
   );
 });
 
-test('a local review is about its own namespace', () => {
+test('a local review applies to its own namespace', () => {
   const check = checkOf(LOCAL_SUBJECT_ACCESS_REVIEW, 'LocalSubjectAccessReview');
   check({ user: 'a', resourceAttributes: { namespace: 'n' } }, { namespace: 'n' });
   check(
@@ -72,7 +72,7 @@ test('a local review is about its own namespace', () => {
   );
 });
 
-test('a token is for an hour by default, and for ten minutes at least', () => {
+test('a token lasts an hour by default, and at least ten minutes', () => {
   const request = (spec: object) => ({
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',

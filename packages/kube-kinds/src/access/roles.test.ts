@@ -7,7 +7,7 @@ import { CLUSTER_ROLE, ROLE } from './roles.ts';
 const apiVersion = 'rbac.authorization.k8s.io/v1';
 const GROUP = 'rbac.authorization.k8s.io';
 
-test('rules of roles have the errors of upstream', () => {
+test('invalid role rules have upstream’s errors', () => {
   const check = (rules: object[], expected: { role: string[]; cluster: string[] }) => {
     const metadata = { name: 'system:a', namespace: 'n' };
     assert.deepEqual(createErrors(ROLE, { apiVersion, kind: 'Role', metadata, rules }), expected.role);
@@ -36,7 +36,7 @@ test('rules of roles have the errors of upstream', () => {
   });
 });
 
-test('an aggregated role has valid selectors, and retains invalid ones', () => {
+test('an aggregated role must have valid selectors, but may keep invalid ones', () => {
   const role = (...clusterRoleSelectors: object[]) => ({
     apiVersion,
     kind: 'ClusterRole',
@@ -57,7 +57,7 @@ test('an aggregated role has valid selectors, and retains invalid ones', () => {
   assert.deepEqual(fieldsOf(updateErrors(CLUSTER_ROLE, wrong, wrong)), [`${field}[0]`]);
 });
 
-test('names of roles and bindings are steps of a path, and a PUT creates them', () => {
+test('role and binding names must be valid path segments, and a PUT can create them', () => {
   for (const { nameProblems, allowCreateOnUpdate } of [ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING]) {
     assert.deepEqual(nameProblems?.('system:A_b', false), []);
     assert.deepEqual(nameProblems?.('a/b%', false), ["may not contain '/'", "may not contain '%'"]);
@@ -79,7 +79,7 @@ const CLUSTER_BINDING = {
   roleRef: { kind: 'ClusterRole', name: 'r' },
 };
 
-test('the groups of users and of roles are filled in', () => {
+test('missing API groups of users and roles are defaulted', () => {
   const subjects = [
     { kind: 'User', name: 'a' },
     { kind: 'Group', name: 'g' },
@@ -94,7 +94,7 @@ test('the groups of users and of roles are filled in', () => {
   );
 });
 
-test('bindings have the errors of upstream', () => {
+test('invalid bindings have upstream’s errors', () => {
   const check = (changes: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(ROLE_BINDING, changed(BINDING, changes as never)), errors);
   check({
@@ -129,7 +129,7 @@ test('bindings have the errors of upstream', () => {
   ]);
 });
 
-test('the role of a binding is immutable', () => {
+test('a binding’s role is immutable', () => {
   const other = changed(BINDING, { roleRef: { kind: 'ClusterRole' } });
   assert.deepEqual(updateErrors(ROLE_BINDING, { ...BINDING, subjects: [{ kind: 'User', name: 'a' }] }, BINDING), []);
   assert.deepEqual(updateErrors(ROLE_BINDING, other, BINDING), [

@@ -19,7 +19,7 @@ const configuration = (...webhooks: object[]) => ({
 const errorsOf = (changes: object) =>
   createErrors(VALIDATING_WEBHOOK_CONFIGURATION, configuration(changed(WEBHOOK, changes as never)));
 
-test('webhooks have defaults', () => {
+test('webhooks get their defaults', () => {
   const service = { name: 's', namespace: 'n' };
   const object = configuration({ ...WEBHOOK, clientConfig: { service } });
   const expected = {
@@ -39,7 +39,7 @@ test('webhooks have defaults', () => {
   ]);
 });
 
-test('webhooks have the errors of upstream', () => {
+test('invalid webhooks have upstream’s errors', () => {
   const check = (changes: object, ...errors: string[]) =>
     assert.deepEqual(
       errorsOf(changes),
@@ -84,7 +84,7 @@ test('webhooks have the errors of upstream', () => {
   assert.deepEqual(twice, ['webhooks[1].name: Duplicate value: "a.b.c"']);
 });
 
-test('clients of webhooks have the errors of upstream', () => {
+test('invalid webhook client configurations have upstream’s errors', () => {
   const at = 'webhooks[0].clientConfig';
   const check = (client: object, ...errors: string[]) =>
     assert.deepEqual(
@@ -112,7 +112,7 @@ test('clients of webhooks have the errors of upstream', () => {
   check({ service: { ...service, path: '/a/' } });
 });
 
-test('rules of webhooks have the errors of upstream', () => {
+test('invalid webhook rules have upstream’s errors', () => {
   const rule = WEBHOOK.rules[0]!;
   const check = (changes: object, ...errors: string[]) =>
     assert.deepEqual(
@@ -147,7 +147,7 @@ test('rules of webhooks have the errors of upstream', () => {
   check({ resources: ['*', 'a/b'] });
 });
 
-test('an update may retain what was wrong', () => {
+test('an update may keep existing invalid values', () => {
   const wrong = {
     ...WEBHOOK,
     sideEffects: 'Some',
@@ -160,7 +160,7 @@ test('an update may retain what was wrong', () => {
   assert.equal(repaired.length, 4);
 });
 
-test('names of static configurations have a warning', () => {
+test('names reserved for static configurations cause a warning', () => {
   const object = { ...configuration(), metadata: { name: 'a.static.k8s.io' } };
   assert.deepEqual(VALIDATING_WEBHOOK_CONFIGURATION.warnings?.(object, undefined), [
     'metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API',

@@ -21,7 +21,7 @@ const base = (kind: string, more: object) => ({
 });
 const DRIVER = base('CSIDriver', { spec: {} });
 
-test('a driver has defaults, and no fields of alpha features', () => {
+test('a driver gets defaults, and alpha fields are dropped', () => {
   assert.deepEqual(
     created(CSI_DRIVER, changed(DRIVER, { spec: { preventPodSchedulingIfMissing: true, podInfoOnMount: true } })).spec,
     {
@@ -36,7 +36,7 @@ test('a driver has defaults, and no fields of alpha features', () => {
   );
 });
 
-test('drivers have the errors of upstream', () => {
+test('invalid drivers have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(CSI_DRIVER, { ...DRIVER, spec }), errors);
   check({});
@@ -70,7 +70,7 @@ test('drivers have the errors of upstream', () => {
   );
 });
 
-test('how a driver attaches and its modes are immutable', () => {
+test('a driver’s attachment settings and modes are immutable', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(updateErrors(CSI_DRIVER, { ...DRIVER, spec }, DRIVER), errors);
   check({ podInfoOnMount: true });
@@ -81,7 +81,7 @@ test('how a driver attaches and its modes are immutable', () => {
   );
 });
 
-test('a driver with tokens in attributes has a warning when its token requests change', () => {
+test('changing token requests of a driver with tokens in attributes causes a warning', () => {
   const driver = decoded(CSI_DRIVER, { ...DRIVER, spec: { tokenRequests: [{ audience: 'a' }] } });
   const secret = decoded(CSI_DRIVER, {
     ...DRIVER,
@@ -100,7 +100,7 @@ test('a driver with tokens in attributes has a warning when its token requests c
   );
 });
 
-test('drivers of a node are distinct, and only their number of volumes changes', () => {
+test('a node’s drivers are distinct, and only their volume limits can change', () => {
   const node = (...drivers: object[]) => base('CSINode', { spec: { drivers } });
   const driver = { name: 'd', nodeID: 'n', topologyKeys: ['a'] };
   assert.deepEqual(createErrors(CSI_NODE, node(driver)), []);
@@ -124,7 +124,7 @@ test('drivers of a node are distinct, and only their number of volumes changes',
   ]);
 });
 
-test('the topology and the class of a capacity are immutable', () => {
+test('a capacity’s topology and class are immutable', () => {
   const capacity = base('CSIStorageCapacity', {
     metadata: { name: 'a', namespace: 'n' },
     storageClassName: 'c',
@@ -184,7 +184,7 @@ test('an attachment has one source, and its spec is immutable', () => {
   assert.match(errors.join(), /^spec: Invalid value: .*: field is immutable$/);
 });
 
-test('a status update of an attachment changes only its status', () => {
+test('an attachment’s status update changes only its status', () => {
   const object = changed(ATTACHMENT, {
     metadata: { labels: { a: 'b' } },
     spec: { nodeName: 'm' },

@@ -10,7 +10,7 @@ const CLAIM = { apiVersion, kind: 'ResourceClaim', metadata: { name: 'c', namesp
 const claim = (devices: object, more: object = {}) => ({ ...CLAIM, spec: { devices }, ...more });
 const exactly = { deviceClassName: 'gpu' };
 
-test('a request is for one device by default, and tolerations compare values', () => {
+test('a request defaults to one device, and tolerations to comparing values', () => {
   const requests = [
     { name: 'a', exactly: { ...exactly, tolerations: [{ key: 'k' }] } },
     {
@@ -39,7 +39,7 @@ test('a request is for one device by default, and tolerations compare values', (
   });
 });
 
-test('tolerations in an allocation, and requests of a template, have the same defaults', () => {
+test('allocation tolerations and template requests get the same defaults', () => {
   const results = [{ request: 'a', driver: 'd', pool: 'p', device: 'x', tolerations: [{ key: 'k' }] }];
   const { status } = decoded(RESOURCE_CLAIM, claim({}, { status: { allocation: { devices: { results } } } }));
   assert.deepEqual(status, {
@@ -51,7 +51,7 @@ test('tolerations in an allocation, and requests of a template, have the same de
   assert.deepEqual(template.spec, { metadata: {}, spec: { devices: { requests: [{ name: 'a', exactly: one }] } } });
 });
 
-test('claims have the errors of upstream', () => {
+test('invalid claims have upstream’s errors', () => {
   const check = (devices: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(RESOURCE_CLAIM, claim(devices)), errors);
   check({});
@@ -90,7 +90,7 @@ test('claims have the errors of upstream', () => {
   );
 });
 
-test('constraints and configurations refer to requests of the claim', () => {
+test('constraints and configurations must refer to the claim’s requests', () => {
   const requests = [
     { name: 'a', exactly },
     { name: 'b', firstAvailable: [{ name: 'x', ...exactly }] },
@@ -126,7 +126,7 @@ test('constraints and configurations refer to requests of the claim', () => {
   );
 });
 
-test('the specs of claims and templates are immutable', () => {
+test('claim and template specs are immutable', () => {
   const old = claim({ requests: [{ name: 'a', exactly }] });
   const object = claim({ requests: [{ name: 'b', exactly }] });
   assert.match(updateErrors(RESOURCE_CLAIM, object, old).join(), /^spec: Invalid value: .*: field is immutable$/);
@@ -159,7 +159,7 @@ const RESULT = { request: 'a', driver: 'd', pool: 'p', device: 'x' };
 const withStatus = (status: object, metadata: object = {}) => changed(CLAIM, { spec: SPEC, status, metadata } as never);
 const ALLOCATED = { allocation: { devices: { results: [RESULT] } } };
 
-test('an allocation is checked when it is made, and does not change later', () => {
+test('an allocation is validated when made, and immutable afterwards', () => {
   const check = (status: object, old: object, ...errors: string[]) =>
     assert.deepEqual(
       subresourceUpdate(RESOURCE_CLAIM, 'status', { object: withStatus(status), old: withStatus(old) }).errors,
@@ -202,7 +202,7 @@ test('an allocation is checked when it is made, and does not change later', () =
   );
 });
 
-test('consumers need an allocation, and a claim that is being deleted gets none', () => {
+test('consumers require an allocation, and a claim being deleted gets none', () => {
   const consumer = (uid: string) => ({ resource: 'pods', name: uid, uid });
   const check = (object: object, old: object, ...errors: string[]) =>
     assert.deepEqual(
@@ -226,7 +226,7 @@ test('consumers need an allocation, and a claim that is being deleted gets none'
   );
 });
 
-test('the status of a device needs its allocation, and disappears with it', () => {
+test('a device status requires its allocation, and is removed with it', () => {
   const device = { driver: 'd', pool: 'p', device: 'x' };
   const update = (status: object, old: object) =>
     subresourceUpdate(RESOURCE_CLAIM, 'status', { object: withStatus(status), old: withStatus(old) });

@@ -36,14 +36,14 @@ test('a new claim is pending, with a volume mode and both forms of its data sour
   assert.deepEqual(sources({ dataSourceRef: { ...snapshot, namespace: 'elsewhere' } }), [undefined, undefined]);
 });
 
-test('a reference to another namespace remains if it was there, and is not copied', () => {
+test('an existing reference to another namespace is preserved, but not copied', () => {
   const reference = { apiGroup: 'example.com', kind: 'Other', name: 'x', namespace: 'elsewhere' };
   const claim = decoded(PERSISTENT_VOLUME_CLAIM, withSpec({ dataSourceRef: reference }));
   const { dataSource, dataSourceRef } = specOf(PERSISTENT_VOLUME_CLAIM.prepareForUpdate!(claim, claim));
   assert.deepEqual([dataSource, dataSourceRef], [undefined, reference]);
 });
 
-test('specs of claims have the errors of upstream', () => {
+test('invalid claim specs have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(PERSISTENT_VOLUME_CLAIM, withSpec(spec)), errors);
   check({});
@@ -83,7 +83,7 @@ const IMMUTABLE =
   /^spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ /;
 const BOUND = { status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
 
-test('a spec is immutable, except for what a bound claim may change', () => {
+test('a spec is immutable, except for the fields that a bound claim may change', () => {
   const errors = (spec: object, old: object, more: object = BOUND) =>
     updateErrors(PERSISTENT_VOLUME_CLAIM, withSpec(spec, more), withSpec(old, more));
   const storage = (amount: string) => ({ resources: { requests: { storage: amount } } });
@@ -103,7 +103,7 @@ test('a spec is immutable, except for what a bound claim may change', () => {
   assert.equal(mode, 'volumeMode: Invalid value: "Block": field is immutable');
 });
 
-test('a request may shrink to more than the volume has', () => {
+test('a request may shrink, but not below the volume’s capacity', () => {
   const storage = (amount: string) => withSpec({ resources: { requests: { storage: amount } } }, BOUND);
   assert.deepEqual(updateErrors(PERSISTENT_VOLUME_CLAIM, storage('2Gi'), storage('3Gi')), []);
   assert.deepEqual(updateErrors(PERSISTENT_VOLUME_CLAIM, storage('1Gi'), storage('3Gi')), [
@@ -111,7 +111,7 @@ test('a request may shrink to more than the volume has', () => {
   ]);
 });
 
-test('a class in the annotation can move to the spec, and the annotation cannot change', () => {
+test('a class can move from the annotation to the spec, but the annotation cannot change', () => {
   const key = 'volume.beta.kubernetes.io/storage-class';
   const annotated = (name: string, spec: object = {}) =>
     changed(withSpec(spec), { metadata: { annotations: { [key]: name } } });
@@ -126,7 +126,7 @@ test('a class in the annotation can move to the spec, and the annotation cannot 
   ]);
 });
 
-test('a class of attributes that is in effect cannot be removed', () => {
+test('an attributes class in effect cannot be removed', () => {
   const status = { ...BOUND.status, currentVolumeAttributesClassName: 'gold' };
   const check = (spec: object, message: string) =>
     assert.deepEqual(
@@ -143,7 +143,7 @@ test('a class of attributes that is in effect cannot be removed', () => {
   check({ volumeAttributesClassName: '' }, 'empty string');
 });
 
-test('a status update retains the spec, and its amounts and statuses are checked', () => {
+test('a status update preserves the spec, and its amounts and statuses are validated', () => {
   const check = (status: object, ...errors: string[]) => {
     const object = withSpec({ volumeName: 'x' }, { metadata: { resourceVersion: '1' }, status });
     const result = subresourceUpdate(PERSISTENT_VOLUME_CLAIM, 'status', { object, old: BASE });
@@ -169,7 +169,7 @@ test('a status update retains the spec, and its amounts and statuses are checked
   );
 });
 
-test('fractions of bytes have warnings', () => {
+test('fractional bytes cause warnings', () => {
   const object = decoded(PERSISTENT_VOLUME_CLAIM, withSpec({ resources: { limits: { storage: '1500m' } } }));
   assert.deepEqual(PERSISTENT_VOLUME_CLAIM.warnings?.(object, undefined), [
     'spec.resources.limits[storage]: fractional byte value "1500m" is invalid, must be an integer',

@@ -18,7 +18,7 @@ const BASE = {
 };
 const withSpec = (spec: object, metadata: object = {}) => changed(BASE, { spec, metadata } as never);
 
-test('a volume gets the defaults of its spec and source, and a status with the time of its phase', () => {
+test('a volume gets defaults for its spec and source, and a status with its phase transition time', () => {
   const { spec, status } = created(PERSISTENT_VOLUME, BASE);
   assert.deepEqual(spec, {
     ...BASE.spec,
@@ -50,7 +50,7 @@ test('a volume gets the defaults of its spec and source, and a status with the t
   assert.deepEqual((rounded as { capacity: unknown }).capacity, { storage: '2m' });
 });
 
-test('specs of volumes have the errors of upstream', () => {
+test('invalid volume specs have upstream’s errors', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(PERSISTENT_VOLUME, withSpec(spec)), errors);
   check({});
@@ -97,7 +97,7 @@ test('specs of volumes have the errors of upstream', () => {
   );
 });
 
-test('sources of volumes have the errors of upstream', () => {
+test('invalid volume sources have upstream’s errors', () => {
   const check = (source: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(PERSISTENT_VOLUME, withSpec({ hostPath: undefined, ...source })), errors);
   check({ hostPath: { path: '' } }, 'spec.hostPath.path: Required value');
@@ -170,7 +170,7 @@ test('sources of volumes have the errors of upstream', () => {
   );
 });
 
-test('mount options in an annotation need a volume that supports them', () => {
+test('mount options in an annotation require a volume that supports them', () => {
   const key = 'volume.beta.kubernetes.io/mount-options';
   const annotations = { [key]: 'ro' };
   assert.deepEqual(createErrors(PERSISTENT_VOLUME, withSpec({}, { annotations })), [
@@ -180,7 +180,7 @@ test('mount options in an annotation need a volume that supports them', () => {
   assert.deepEqual(createErrors(PERSISTENT_VOLUME, withSpec(nfs, { annotations })), []);
 });
 
-test('the source, the mode and the node affinity of a volume are immutable', () => {
+test('a volume’s source, mode and node affinity are immutable', () => {
   const check = (spec: object, old: object, ...errors: string[]) =>
     assert.deepEqual(updateErrors(PERSISTENT_VOLUME, withSpec(spec), withSpec(old)), errors);
   check({ capacity: { storage: '2Gi' }, persistentVolumeReclaimPolicy: 'Delete' }, {});
@@ -219,7 +219,7 @@ test('the source, the mode and the node affinity of a volume are immutable', () 
   );
 });
 
-test('a status update retains the spec, and sets the time of a new phase', () => {
+test('a status update preserves the spec, and sets a new phase’s transition time', () => {
   const old = { ...BASE, status: { phase: 'Available', lastPhaseTransitionTime: '2020-01-01T00:00:00Z' } };
   const timeAfter = (status: object) => {
     const object = { ...withSpec({ volumeMode: 'Block' }, { resourceVersion: '5' }), status };
@@ -237,7 +237,7 @@ test('a status update retains the spec, and sets the time of a new phase', () =>
   assert.deepEqual(errors, ['resourceVersion: Required value']);
 });
 
-test('deprecated parts of a volume have warnings', () => {
+test('deprecated volume fields cause warnings', () => {
   const check = (spec: object, metadata: object, ...warnings: string[]) =>
     assert.deepEqual(
       PERSISTENT_VOLUME.warnings?.(decoded(PERSISTENT_VOLUME, withSpec(spec, metadata)), undefined),

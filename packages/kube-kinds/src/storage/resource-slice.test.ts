@@ -14,7 +14,7 @@ const withDevice = (device: object, spec: object = {}) => withSpec({ devices: [{
 const check = (object: ReturnType<typeof withSpec>, ...errors: string[]) =>
   assert.deepEqual(createErrors(RESOURCE_SLICE, object), errors);
 
-test('slices have the errors of upstream', () => {
+test('invalid slices have upstream’s errors', () => {
   check(BASE);
   check(
     withSpec({ driver: '', pool: { name: 'a//b', resourceSliceCount: 0, generation: -1 } }),
@@ -52,7 +52,7 @@ test('slices have the errors of upstream', () => {
   check(withSpec({ devices: [{ name: 'x' }, { name: 'x' }] }), 'spec.devices[1]: Duplicate value: "x"');
 });
 
-test('devices have the errors of upstream', () => {
+test('invalid devices have upstream’s errors', () => {
   const at = 'spec.devices[0]';
   check(
     withDevice({
@@ -105,7 +105,7 @@ test('devices have the errors of upstream', () => {
   );
 });
 
-test('the policy of a shared capacity fits the capacity', () => {
+test('a shared capacity’s request policy must match the capacity', () => {
   const at = 'spec.devices[0].capacity[m].requestPolicy';
   const policy = (requestPolicy: object, allowMultipleAllocations = true) =>
     withDevice({ allowMultipleAllocations, capacity: { m: { value: '10', requestPolicy } } });
@@ -131,7 +131,7 @@ test('the policy of a shared capacity fits the capacity', () => {
   check(policy({ default: '1', validRange: { min: '1', step: '0' } }));
 });
 
-test('fields of alpha features are removed, and taints get a time', () => {
+test('alpha fields are dropped, and taints get a timestamp', () => {
   const device = {
     attributes: { a: { int: 1, ints: [1] } },
     nodeAllocatableResourceMappings: {},
@@ -145,7 +145,7 @@ test('fields of alpha features are removed, and taints get a time', () => {
   assert.ok(taint!.timeAdded > '2026');
 });
 
-test('the pool, the driver and the node of a slice are immutable, and its fields can be selected', () => {
+test('a slice’s pool, driver and node are immutable, and its fields can be selected', () => {
   assert.deepEqual(updateErrors(RESOURCE_SLICE, withSpec({ pool: { generation: 2 } }), BASE), []);
   assert.deepEqual(updateErrors(RESOURCE_SLICE, withSpec({ driver: 'e', nodeName: 'm', pool: { name: 'q' } }), BASE), [
     'spec.pool.name: Invalid value: "q": field is immutable',

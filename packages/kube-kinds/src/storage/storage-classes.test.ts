@@ -11,12 +11,12 @@ const CLASS = {
   provisioner: 'example.com/p',
 };
 
-test('a storage class deletes volumes and binds them at once by default', () => {
+test('a storage class defaults to deleting volumes and binding immediately', () => {
   const { reclaimPolicy, volumeBindingMode } = decoded(STORAGE_CLASS, CLASS);
   assert.deepEqual([reclaimPolicy, volumeBindingMode], ['Delete', 'Immediate']);
 });
 
-test('storage classes have the errors of upstream', () => {
+test('invalid storage classes have upstream’s errors', () => {
   const check = (changes: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(STORAGE_CLASS, changed(CLASS, changes as never)), errors);
   check({ provisioner: 'Example.com/P' });
@@ -40,7 +40,7 @@ test('storage classes have the errors of upstream', () => {
   check({ parameters: many }, 'parameters: Too long: may not be more than 512 bytes');
 });
 
-test('topologies have distinct keys and values, and no two are the same', () => {
+test('topologies have distinct keys and values, and no duplicates', () => {
   const check = (terms: object[], ...errors: string[]) =>
     assert.deepEqual(
       createErrors(STORAGE_CLASS, {
@@ -62,7 +62,7 @@ test('topologies have distinct keys and values, and no two are the same', () => 
   check([[]], 'allowedTopologies[0].matchLabelExpressions: Duplicate value: ""');
 });
 
-test('the provisioner, its parameters and the policies of a storage class are immutable', () => {
+test('a storage class’s provisioner, parameters and policies are immutable', () => {
   const check = (changes: object, ...errors: string[]) =>
     assert.deepEqual(updateErrors(STORAGE_CLASS, { ...CLASS, ...changes }, CLASS), errors);
   check({ allowVolumeExpansion: true });
@@ -75,7 +75,7 @@ test('the provisioner, its parameters and the policies of a storage class are im
   );
 });
 
-test('a class of volume attributes has parameters, and does not change', () => {
+test('a volume attributes class requires parameters, and is immutable', () => {
   const base = {
     ...CLASS,
     kind: 'VolumeAttributesClass',

@@ -51,7 +51,7 @@ for (const [schedule, problem] of SCHEDULES)
     assert.equal(scheduleProblem(schedule), problem);
   });
 
-test('a CronJob has the defaults of upstream', () => {
+test('a CronJob gets upstream’s defaults', () => {
   const { jobTemplate, ...spec } = created(RESOURCE, CRON_JOB).spec as Record<string, unknown>;
   assert.deepEqual(spec, {
     schedule: '*/5 * * * *',
@@ -119,7 +119,7 @@ for (const [name, changes, errors] of TABLE)
     assert.deepEqual(createErrors(RESOURCE, set(CRON_JOB, changes)), errors);
   });
 
-test('an old CronJob may retain the zone in its schedule, and gets a warning', () => {
+test('an existing CronJob may keep a time zone in its schedule, with a warning', () => {
   const old = set(created(RESOURCE, CRON_JOB), { 'spec.schedule': 'TZ=UTC 0 0 * * *' });
   assert.deepEqual(
     updateErrors(RESOURCE, old, (object) => set(object, { 'spec.suspend': true })),

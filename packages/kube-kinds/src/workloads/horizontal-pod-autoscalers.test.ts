@@ -26,7 +26,7 @@ const V1: TestObject = { ...HPA, apiVersion: 'autoscaling/v1' };
 const CPU = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } };
 const PERCENT = { type: 'Percent', value: 100, periodSeconds: 15 };
 
-test('an autoscaler has the defaults of upstream', () => {
+test('an autoscaler gets upstream’s defaults', () => {
   assert.deepEqual(
     created(RESOURCE, set(HPA, { 'spec.behavior': { scaleDown: { stabilizationWindowSeconds: 60 } } })),
     {
@@ -150,7 +150,7 @@ for (const [name, changes, errors] of TABLE)
     assert.deepEqual(createErrors(RESOURCE, set(HPA, changes)), errors);
   });
 
-test('an old autoscaler may retain the version of its target, and a minimum of 0', () => {
+test('an existing autoscaler may keep its target’s version and a minimum of 0', () => {
   const old = set(created(RESOURCE, HPA), { 'spec.scaleTargetRef.apiVersion': 'v1', 'spec.minReplicas': 0 });
   assert.deepEqual(
     updateErrors(RESOURCE, old, (object) => set(object, { 'spec.maxReplicas': 6 })),
@@ -165,7 +165,7 @@ const stored = (object: TestObject): ApiObject => {
   return { ...others, metadata, spec, status };
 };
 
-test('an object of autoscaling/v1 is stored as autoscaling/v2', () => {
+test('an autoscaling/v1 object is stored as autoscaling/v2', () => {
   const { apiVersion, spec } = stored(set(V1, { 'spec.targetCPUUtilizationPercentage': 50 }));
   assert.equal(apiVersion, 'autoscaling/v2');
   assert.deepEqual(valueAt(spec, 'metrics', 0, 'resource', 'target'), { type: 'Utilization', averageUtilization: 50 });
@@ -196,7 +196,7 @@ const METRICS = [
   },
 ];
 
-test('autoscaling/v1 carries what it has no fields for in annotations', () => {
+test('fields missing in autoscaling/v1 are kept in annotations', () => {
   const object = set(withDefaults(RESOURCE, set(HPA, { 'spec.metrics': METRICS, 'spec.behavior': {} })), {
     'metadata.annotations': { a: 'b' },
     'status.conditions': [{ type: 'AbleToScale', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
@@ -235,7 +235,7 @@ test('autoscaling/v1 carries what it has no fields for in annotations', () => {
   assert.deepEqual(valueAt(again, 'spec', 'behavior'), valueAt(object, 'spec', 'behavior'));
 });
 
-test('annotations of autoscaling/v1 with wrong values count as absent', () => {
+test('autoscaling/v1 annotations with invalid values are ignored', () => {
   const prefix = 'autoscaling.alpha.kubernetes.io/';
   const values = [
     '{',

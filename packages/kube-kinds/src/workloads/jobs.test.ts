@@ -24,7 +24,7 @@ const RESOURCE = 'jobs.batch';
 const job = (changes: Record<string, unknown> = {}): ApiObject => created(RESOURCE, set(JOB, changes));
 const change = (changes: Record<string, unknown>) => (object: ApiObject) => set(object, changes);
 
-test('a new Job has a generated selector, labels and the defaults of upstream', () => {
+test('a new Job gets a generated selector, labels and upstream’s defaults', () => {
   const { template, ...spec } = job().spec as Record<string, unknown>;
   assert.deepEqual(spec, {
     selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': UID } },
@@ -45,7 +45,7 @@ test('a new Job has a generated selector, labels and the defaults of upstream', 
   assert.deepEqual(job().status, {});
 });
 
-test('labels of the template are those of a Job without labels', () => {
+test('a Job without labels gets those of its template', () => {
   const { metadata, spec } = job({ 'spec.template.metadata.labels': { app: 'pi' } });
   assert.deepEqual(metadata.labels, objectAt(spec, 'template', 'metadata', 'labels'));
   assert.equal(metadata.labels?.['job-name'], 'pi');
@@ -163,7 +163,7 @@ for (const [name, changes, errors] of TABLE)
     assert.deepEqual(createErrors(RESOURCE, set(JOB, changes)), errors);
   });
 
-test('template, selector and completion mode of a Job are immutable', () => {
+test('a Job’s template, selector and completion mode are immutable', () => {
   const old = job();
   assert.deepEqual(updateErrors(RESOURCE, old, change({ 'spec.parallelism': 5, 'spec.suspend': true })), []);
   assert.deepEqual(updateErrors(RESOURCE, old, change({ 'spec.completions': 5 })), [
@@ -176,7 +176,7 @@ test('template, selector and completion mode of a Job are immutable', () => {
   ]);
 });
 
-test('completions of an Indexed Job change together with its parallelism', () => {
+test('an Indexed Job’s completions can change only together with its parallelism', () => {
   const old = job({ 'spec.completionMode': 'Indexed', 'spec.completions': 3, 'spec.parallelism': 3 });
   assert.deepEqual(updateErrors(RESOURCE, old, change({ 'spec.completions': 5, 'spec.parallelism': 5 })), []);
   assert.deepEqual(updateErrors(RESOURCE, old, change({ 'spec.completions': 5 })), [
@@ -184,7 +184,7 @@ test('completions of an Indexed Job change together with its parallelism', () =>
   ]);
 });
 
-test('a suspended Job that has not started may get other directives for scheduling and other resources', () => {
+test('a suspended Job that has not started may change its scheduling directives and resources', () => {
   const directives = {
     'spec.template.spec.nodeSelector': { a: 'b' },
     'spec.template.spec.containers.0.resources': { requests: { cpu: '1' } },
@@ -259,7 +259,7 @@ for (const [name, status, errors] of STATUSES)
     assert.deepEqual(update.errors, errors);
   });
 
-test('terminal conditions and counters of a Job are not undone', () => {
+test('a Job’s terminal conditions and counters cannot be reverted', () => {
   const old = set(job(), {
     status: { conditions: complete, startTime: START, completionTime: START, succeeded: 1, failed: 1 },
   });
@@ -276,7 +276,7 @@ test('terminal conditions and counters of a Job are not undone', () => {
   ]);
 });
 
-test('indexes in text form are counted, and their problems are upstream’s', () => {
+test('index strings are counted, and invalid ones have upstream’s errors', () => {
   const rows: [string, number | string][] = [
     ['', 0],
     ['1', 1],
@@ -296,7 +296,7 @@ test('indexes in text form are counted, and their problems are upstream’s', ()
   assert.equal(overlapProblem('1,3-5', '2,6', 9), undefined);
 });
 
-test('Jobs are selected by the number of their successful pods', () => {
+test('Jobs can be selected by their number of successful pods', () => {
   assert.equal(
     strategyOf(RESOURCE).selectableFields?.['status.successful']?.(set(job(), { 'status.succeeded': 2 })),
     '2',

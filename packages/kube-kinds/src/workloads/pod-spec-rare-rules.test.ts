@@ -204,7 +204,7 @@ for (const [index, [source, value, errors]] of SOURCES.entries())
     );
   });
 
-test('a long hostile name of an iSCSI volume takes little time', () => {
+test('a long hostile iSCSI volume name takes little time', () => {
   const before = process.cpuUsage();
   const iqn = 'iqn.2026-01.'.repeat(50_000);
   assert.equal(createErrors('pods', set(POD, { 'spec.volumes': [{ name: 'v', iscsi: { ...ISCSI, iqn } }] })).length, 1);

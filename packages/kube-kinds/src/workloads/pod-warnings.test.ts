@@ -137,7 +137,7 @@ for (const [name, changes, warnings] of TABLE)
     assert.deepEqual(strategyOf('pods').warnings?.(pod, undefined), warnings);
   });
 
-test('a template is warned about if the object is new or was changed', () => {
+test('a template causes warnings only if the object is new or changed', () => {
   const object = set(workload('apps/v1', 'Deployment'), { 'spec.template.spec.terminationGracePeriodSeconds': -1 });
   const deployment = created('deployments.apps', object);
   const words =

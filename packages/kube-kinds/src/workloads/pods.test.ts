@@ -15,7 +15,7 @@ import {
 const pod = (changes: Record<string, unknown> = {}): ApiObject => created('pods', set(POD, changes));
 const change = (changes: Record<string, unknown>) => (object: ApiObject) => set(object, changes);
 
-test('a new pod is Pending, and has the defaults and the QoS class of upstream', () => {
+test('a new pod is Pending, with upstream’s defaults and QoS class', () => {
   assert.deepEqual(pod(), {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -42,7 +42,7 @@ test('a new pod is Pending, and has the defaults and the QoS class of upstream',
   });
 });
 
-test('limits become requests, host ports follow the host network, and the old field names the service account', () => {
+test('limits become requests, host ports follow the host network, and the deprecated service account field is set', () => {
   const { spec, status } = pod({
     'spec.hostNetwork': true,
     'spec.serviceAccount': 'robot',
@@ -57,7 +57,7 @@ test('limits become requests, host ports follow the host network, and the old fi
   assert.equal(valueAt(status, 'qosClass'), 'Guaranteed');
 });
 
-test('an empty string is a value of a field that is a pointer in Go', () => {
+test('an empty string in a pointer field of Go is preserved as a value', () => {
   const { spec } = pod({
     'spec.volumes': [
       { name: 'a', azureDisk: { diskName: 'd', diskURI: 'u', fsType: '' } },
@@ -69,7 +69,7 @@ test('an empty string is a value of a field that is a pointer in Go', () => {
   assert.equal(valueAt(spec, 'volumes', 1, 'ephemeral', 'volumeClaimTemplate', 'spec', 'volumeMode'), '');
 });
 
-test('volumes, probes and references have the defaults of upstream', () => {
+test('volumes, probes and references get upstream’s defaults', () => {
   const { spec } = pod({
     'spec.volumes': [
       { name: 'a' },
@@ -97,7 +97,7 @@ test('volumes, probes and references have the defaults of upstream', () => {
   assert.equal(valueAt(spec, 'containers', 0, 'env', 0, 'valueFrom', 'fieldRef', 'apiVersion'), 'v1');
 });
 
-test('defaults do not change an object that has them', () => {
+test('defaulting is idempotent', () => {
   const complete = withDefaults('pods', POD);
   assert.deepEqual(strategyOf('pods').applyDefaults?.(complete), complete);
 });
@@ -131,7 +131,7 @@ test('a pod with scheduling gates is not scheduled, and its own labels complete 
   });
 });
 
-test('fields of disabled features are removed from new pods, and retained in old ones', () => {
+test('fields of disabled features are dropped from new pods, and kept in existing ones', () => {
   const sources = [{ clusterTrustBundle: { name: 'x', path: 'y' } }];
   const changes = {
     'spec.schedulingGroup': { podGroupName: 'x' },
@@ -145,7 +145,7 @@ test('fields of disabled features are removed from new pods, and retained in old
   assert.deepEqual(updated, old);
 });
 
-test('an AppArmor annotation becomes the profile of its container', () => {
+test('an AppArmor annotation becomes its container’s profile', () => {
   const key = 'container.apparmor.security.beta.kubernetes.io/web';
   const annotated = pod({ 'metadata.annotations': { [key]: 'localhost/x' } });
   assert.deepEqual(valueAt(annotated.spec, 'containers', 0, 'securityContext', 'appArmorProfile'), {
@@ -207,7 +207,7 @@ for (const [name, changes, errors] of UPDATES)
     );
   });
 
-test('a deadline is not extended and not removed', () => {
+test('a deadline can be neither extended nor removed', () => {
   const old = pod({ 'spec.activeDeadlineSeconds': 10 });
   assert.deepEqual(updateErrors('pods', old, change({ 'spec.activeDeadlineSeconds': 11 })), [
     'spec.activeDeadlineSeconds: Invalid value: 11: must be less than or equal to previous value',
@@ -217,7 +217,7 @@ test('a deadline is not extended and not removed', () => {
   ]);
 });
 
-test('a gated pod gets further conditions for its node, but loses none', () => {
+test('a gated pod’s node constraints can be tightened, but not relaxed', () => {
   const old = pod({ 'spec.schedulingGates': [{ name: 'a' }], 'spec.nodeSelector': { a: 'b' } });
   assert.deepEqual(updateErrors('pods', old, change({ 'spec.nodeSelector': { a: 'b', c: 'd' } })), []);
   assert.deepEqual(updateErrors('pods', old, change({ 'spec.schedulingGates': undefined })), []);
@@ -234,7 +234,7 @@ test('a gated pod gets further conditions for its node, but loses none', () => {
   );
 });
 
-test('rules that an old pod violates are relaxed for its update', () => {
+test('rules that an existing pod violates are relaxed for its update', () => {
   const old = pod({
     'spec.tolerations': [{ key: 'a', operator: 'Lt', value: '5' }],
     'spec.securityContext': { seLinuxChangePolicy: 'MountOption' },
@@ -243,7 +243,7 @@ test('rules that an old pod violates are relaxed for its update', () => {
   assert.deepEqual(updateErrors('pods', old, change({ 'metadata.labels': { a: 'b' } })), []);
 });
 
-test('an update of the status retains the spec, owners, QoS class and generations', () => {
+test('a status update preserves the spec, owners, QoS class and generations', () => {
   const old = set(pod(), {
     'metadata.ownerReferences': [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: '1' }],
     'status.observedGeneration': 3,
@@ -306,7 +306,7 @@ for (const [name, changes, errors] of STATUSES)
     assert.deepEqual(updateSubresource({ resource: 'pods', name: 'status' }, ended, change(changes)).errors, errors);
   });
 
-test('a resize changes amounts of CPU and memory only', () => {
+test('a resize can change only CPU and memory amounts', () => {
   const old = pod({
     'spec.containers.0.resources': { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '2Gi' } },
   });
@@ -333,7 +333,7 @@ test('a resize changes amounts of CPU and memory only', () => {
   );
 });
 
-test('ephemeral containers are added, but not changed or removed', () => {
+test('ephemeral containers can be added, but not changed or removed', () => {
   const debug = { name: 'debug', image: 'busybox' };
   const add = (old: ApiObject, containers: unknown) =>
     updateSubresource(
@@ -357,7 +357,7 @@ test('ephemeral containers are added, but not changed or removed', () => {
   ]);
 });
 
-test('the grace period of a deletion is the requested one, the own one, or none', () => {
+test('a deletion’s grace period is the requested one, the pod’s own, or none', () => {
   const grace = (changes: Record<string, unknown>, requested?: number) =>
     strategyOf('pods').gracePeriodSeconds?.(set(pod(), changes), requested);
   assert.equal(grace({ 'spec.nodeName': 'x' }), 30);
@@ -367,7 +367,7 @@ test('the grace period of a deletion is the requested one, the own one, or none'
   assert.equal(grace({}, 5), 0);
 });
 
-test('pods are selected by their node, phase and address', () => {
+test('pods can be selected by node, phase and IP', () => {
   const fields = strategyOf('pods').selectableFields ?? {};
   const object = set(pod(), { 'spec.nodeName': 'x', 'status.podIPs': [{ ip: '10.0.0.1' }] });
   const values = Object.entries(fields).map(([name, textOf]) => [name, textOf(object)]);

@@ -171,7 +171,7 @@ for (const [resource, object, changes, errors] of ROWS)
     assert.deepEqual(createErrors(resource, set(object, changes)), errors);
   });
 
-test('workloads have the defaults of upstream', () => {
+test('workloads get upstream’s defaults', () => {
   const spec = (resource: string, object: TestObject) => {
     const { template: _, selector: __, ...others } = withDefaults(resource, object).spec as Record<string, unknown>;
     return others;
@@ -199,7 +199,7 @@ test('workloads have the defaults of upstream', () => {
   assert.equal(valueAt(template, 'terminationGracePeriodSeconds'), 30);
 });
 
-test('limits of a template do not become requests', () => {
+test('template limits do not become requests', () => {
   const limited = set(DEPLOYMENT, { 'spec.template.spec.containers.0.resources': { limits: { cpu: '1' } } });
   const resources = valueAt(
     withDefaults('deployments.apps', limited),
@@ -213,14 +213,14 @@ test('limits of a template do not become requests', () => {
   assert.deepEqual(resources, { limits: { cpu: '1' } });
 });
 
-test('the template of a ReplicationController is the default of its selector and labels', () => {
+test('a ReplicationController’s selector and labels default to those of its template', () => {
   const plain = set(CONTROLLER, { 'spec.selector': undefined });
   const { spec, metadata } = withDefaults('replicationcontrollers', plain);
   assert.deepEqual(valueAt(spec, 'selector'), { app: 'web' });
   assert.deepEqual(metadata.labels, { app: 'web' });
 });
 
-test('claims of a StatefulSet are volumes of its pods', () => {
+test('a StatefulSet’s claims count as volumes of its pods', () => {
   const claim = {
     metadata: { name: 'data' },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
@@ -250,7 +250,7 @@ for (const [resource, object] of [
     assert.deepEqual(updateErrors(resource, old, change({ 'spec.template.spec.containers.0.image': 'x' })), []);
   });
 
-test('most of the spec of a StatefulSet is immutable', () => {
+test('most of a StatefulSet’s spec is immutable', () => {
   const old = created('statefulsets.apps', STATEFUL_SET);
   assert.deepEqual(
     updateErrors('statefulsets.apps', old, change({ 'spec.replicas': 5, 'spec.minReadySeconds': 1 })),
@@ -261,7 +261,7 @@ test('most of the spec of a StatefulSet is immutable', () => {
   ]);
 });
 
-test('a DaemonSet counts the changes of its template', () => {
+test('a DaemonSet counts changes to its template', () => {
   const key = 'deprecated.daemonset.template.generation';
   const old = created('daemonsets.apps', DAEMON_SET);
   assert.equal(old.metadata.annotations?.[key], '1');
@@ -274,7 +274,7 @@ test('a DaemonSet counts the changes of its template', () => {
   assert.equal(update({ 'spec.template.spec.containers.0.image': 'x' }), '2');
 });
 
-test('the count of changes of a DaemonSet is an int64 that no client can change', () => {
+test('a DaemonSet’s template generation is an int64 that clients cannot change', () => {
   const resource = 'daemonsets.apps';
   const at = 'metadata.annotations';
   const counted = (count: string) => ({ 'deprecated.daemonset.template.generation': count });
@@ -302,7 +302,7 @@ test('the count of changes of a DaemonSet is an int64 that no client can change'
   assert.equal(problem('-1'), undefined);
 });
 
-test('updates of a status are validated, and retain the spec', () => {
+test('status updates are validated, and preserve the spec', () => {
   const old = created('deployments.apps', DEPLOYMENT);
   const { object, errors } = updateSubresource({ resource: 'deployments.apps', name: 'status' }, old, (now) =>
     set(now, {
@@ -328,12 +328,12 @@ test('updates of a status are validated, and retain the spec', () => {
   );
 });
 
-test('the replicas in the status select ReplicationControllers, but no ReplicaSets', () => {
+test('ReplicationControllers, but not ReplicaSets, can be selected by their status replicas', () => {
   const fields = (resource: string) => Object.keys(strategyOf(resource).selectableFields ?? {});
   assert.deepEqual([fields('replicationcontrollers'), fields('replicasets.apps')], [['status.replicas'], []]);
 });
 
-test('a scale shows and changes the number of replicas', () => {
+test('a scale shows and changes the replica count', () => {
   const { scale } = strategyOf('deployments.apps');
   const object = set(created('deployments.apps', DEPLOYMENT), {
     'metadata.resourceVersion': '7',
@@ -368,14 +368,14 @@ test('a scale shows and changes the number of replicas', () => {
   );
 });
 
-test('the dependents of a ReplicationController and of a Job are orphaned by default', () => {
+test('dependents of ReplicationControllers and Jobs are orphaned by default', () => {
   const policies = ['replicationcontrollers', 'jobs.batch', 'cronjobs.batch', 'deployments.apps'].map(
     (resource) => strategyOf(resource).defaultDeletion ?? 'background',
   );
   assert.deepEqual(policies, ['orphan', 'orphan', 'background', 'background']);
 });
 
-test('a PodTemplate has the defaults and the rules of a template', () => {
+test('a PodTemplate follows the defaults and rules for templates', () => {
   const object: TestObject = {
     apiVersion: 'v1',
     kind: 'PodTemplate',
@@ -386,7 +386,7 @@ test('a PodTemplate has the defaults and the rules of a template', () => {
   assert.equal(valueAt(withDefaults('podtemplates', object), 'template', 'spec', 'restartPolicy'), 'Always');
 });
 
-test('a name that is no label is accepted with a warning', () => {
+test('a name that is not a label is accepted with a warning', () => {
   const warnings = strategyOf('deployments.apps').warnings?.(
     created('deployments.apps', set(DEPLOYMENT, { 'metadata.name': 'a.b' })),
     undefined,
@@ -396,7 +396,7 @@ test('a name that is no label is accepted with a warning', () => {
   ]);
 });
 
-test('the data of a ControllerRevision is an object, and immutable', () => {
+test('a ControllerRevision’s data is an object, and immutable', () => {
   const object: TestObject = {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
@@ -418,7 +418,7 @@ test('the data of a ControllerRevision is an object, and immutable', () => {
   ]);
 });
 
-test('a PodDisruptionBudget has one of two limits', () => {
+test('a PodDisruptionBudget has only one of its two limits', () => {
   const object: TestObject = {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',

@@ -30,7 +30,7 @@ test('custom kinds are found in addition to built-in ones', () => {
   assert.equal(schema.kind(KIND), undefined);
 });
 
-test('fields that the schema does not declare are removed and reported', () => {
+test('undeclared fields are pruned and reported', () => {
   const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { b: { type: 'object' } } };
   const list = { type: 'array', items: { type: 'object', properties: { a: { type: 'string' } } } };
   const given: CustomSchema = {
@@ -48,7 +48,7 @@ test('fields that the schema does not declare are removed and reported', () => {
   ]);
 });
 
-test('defaults are set where a value is absent, or null without being nullable', () => {
+test('defaults are set for absent values, and for null if not nullable', () => {
   const given: CustomSchema = {
     type: 'object',
     default: {},
@@ -70,7 +70,7 @@ test('metadata of the wrong type is an error', () => {
   assert.throws(() => decode({}, { type: 'object' }, { labels: { a: 1 } }), { message });
 });
 
-test('lists and maps are merged as the schema says, and undeclared objects by their fields', () => {
+test('lists and maps are merged according to the schema, and undeclared objects by field', () => {
   const keys = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'] };
   const item: CustomSchema = { type: 'object', properties: { n: { type: 'string' }, v: { type: 'string' } } };
   const properties: Record<string, CustomSchema> = {

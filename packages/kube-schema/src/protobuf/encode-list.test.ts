@@ -6,7 +6,7 @@ import { encodeObject } from './object-codec.ts';
 
 const schema = await Schema.load();
 
-test('a list that is encoded item by item has the same bytes as a list that is encoded at once', () => {
+test('a list encoded item by item has the same bytes as one encoded at once', () => {
   for (const count of [0, 1, 300]) {
     const metadata = { resourceVersion: '7', continue: count === 1 ? 'next' : '' };
     const list = { apiVersion: 'v1', kind: 'ConfigMapList', metadata };

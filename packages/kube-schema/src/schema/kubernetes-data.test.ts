@@ -8,7 +8,7 @@ import { COMPRESSED } from '../gen/kubernetes.js';
 const directory = process.env.PODWRIGHT_KUBERNETES_DATA;
 
 if (directory !== undefined)
-  test('the committed data is what its generator makes of the facts of Kubernetes', () => {
+  test('the committed data matches its generator’s output for the Kubernetes sources', () => {
     const committed = brotliDecompressSync(Buffer.from(COMPRESSED, 'base64')).toString();
     assert.deepEqual(JSON.parse(committed), JSON.parse(schemaData(directory)));
   });

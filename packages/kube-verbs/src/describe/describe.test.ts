@@ -35,7 +35,7 @@ const template = {
   },
 };
 
-test('a Deployment is described with its replicas, strategy, template, conditions and sets', () => {
+test('a Deployment is described with its replicas, strategy, template, conditions and ReplicaSets', () => {
   const metadata = {
     name: 'web',
     namespace: 'shop',
@@ -228,7 +228,7 @@ Events:     <none>`,
   );
 });
 
-test('names of fields become words', () => {
+test('field names become words', () => {
   const table = {
     creationTimestamp: 'Creation Timestamp',
     uid: 'UID',

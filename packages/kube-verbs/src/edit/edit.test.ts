@@ -38,7 +38,7 @@ const target = (name: string): Target => ({
   },
 });
 
-test('the changes of one object or of a list are read from JSON or YAML', () => {
+test('changes to an object or list are read from JSON or YAML', () => {
   const one = editableValue([target('a')]) as Target['object'];
   assert.equal('managedFields' in one.metadata, false);
   const text = JSON.stringify({ ...one, spec: { replicas: 2 } });
@@ -58,7 +58,7 @@ test('the changes of one object or of a list are read from JSON or YAML', () => 
   );
 });
 
-test('a text that cannot be parsed, has other objects or changes their identity is refused', () => {
+test('text that cannot be parsed, has other objects or changes their identity is rejected', () => {
   const refuse = (text: string, message: RegExp, targets = [target('a')]) =>
     assert.throws(() => readEdits(text, targets), { code: 'invalid_argument', message });
   refuse('a: b: c', /^line 1, column \d+: /);

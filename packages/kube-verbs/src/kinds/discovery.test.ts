@@ -46,7 +46,7 @@ test('lists that an API server sends as null are empty', () => {
   assert.deepEqual(kindsOf({ items: [{ versions }, { versions: null }] }), []);
 });
 
-test('kinds are read from aggregated discovery, without those that cannot be read', () => {
+test('kinds are read from aggregated discovery, excluding those that cannot be read', () => {
   assert.deepEqual(deployment, {
     ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', singular: 'deployment' },
     ...{ short: ['deploy'], categories: ['all'], namespaced: true, verbs, subresources: ['scale'] },
@@ -54,7 +54,7 @@ test('kinds are read from aggregated discovery, without those that cannot be rea
   assert.deepEqual([node?.singular, node?.namespaced, node?.group], ['node', false, '']);
 });
 
-test('paths have the namespace of namespaced kinds only', () => {
+test('only paths of namespaced kinds include the namespace', () => {
   assert.equal(pathOf(deployment!, { namespace: 'a', name: 'web' }), '/apis/apps/v1/namespaces/a/deployments/web');
   assert.equal(pathOf(deployment!), '/apis/apps/v1/deployments');
   assert.equal(pathOf(node!, { namespace: 'a', name: 'n' }), '/api/v1/nodes/n');

@@ -14,7 +14,7 @@ const deployment = (ports: object[], selector: object = { matchLabels: { app: 'w
   spec: { selector, template: { spec: { containers: [container(ports)] } } },
 });
 
-test('a Service has the ports, labels and selector of the object, unless others are given', () => {
+test('a Service gets the object’s ports, labels and selector, unless others are given', () => {
   const check = (object: ApiObject, options: ExposeOptions, expected: object) =>
     assert.deepEqual(serviceOf(object, options).spec, expected);
   const ports = [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP' }];
@@ -63,7 +63,7 @@ test('a Service has the ports, labels and selector of the object, unless others 
   });
 });
 
-test('a Job of a CronJob has its template, and is owned by it', () => {
+test('a CronJob’s Job gets its template, and is owned by it', () => {
   const cronJob = {
     metadata: { name: 'nightly', namespace: 'd', uid: 'u' },
     spec: { jobTemplate: { metadata: { labels: { a: 'b' }, annotations: { c: 'd' } }, spec: { completions: 2 } } },
@@ -86,7 +86,7 @@ test('a Job of a CronJob has its template, and is owned by it', () => {
   });
 });
 
-test('an autoscaler has its metrics as shares or amounts', () => {
+test('an autoscaler’s metrics are percentages or amounts', () => {
   const { spec } = autoscalerOf(targetOf('Deployment', {}), { max: 5, min: 2, cpu: '80%', memory: '1Gi' });
   assert.deepEqual(spec, {
     maxReplicas: 5,

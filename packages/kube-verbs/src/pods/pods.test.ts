@@ -40,7 +40,7 @@ test('the pod for a log or a stream is chosen as in kubectl', () => {
   }
 });
 
-test('the selector of an object depends on its kind', () => {
+test('an object’s selector depends on its kind', () => {
   const of = (kind: string, selector?: object) => podSelectorOf({ kind, metadata: { name: 'x' }, spec: { selector } });
   assert.equal(of('Deployment', { matchLabels: { app: 'web' } }), 'app=web');
   assert.equal(of('Service', { app: 'web' }), 'app=web');
@@ -48,7 +48,7 @@ test('the selector of an object depends on its kind', () => {
   assert.throws(() => of('CronJob'), { code: 'invalid_argument' });
 });
 
-test('a missing pod is waited for, up to the time-out', async () => {
+test('a missing pod is waited for until the timeout', async () => {
   const object: ApiObject = {
     kind: 'Service',
     metadata: { name: 'x', namespace: 'd' },
@@ -70,7 +70,7 @@ test('a missing pod is waited for, up to the time-out', async () => {
   await assert.rejects(podsOf(none, object, options), { code: 'deadline_exceeded' });
 });
 
-test('ports of a Service lead to those of its pod', () => {
+test('a Service’s ports are mapped to those of its pod', () => {
   const ports = [
     { name: 'www', port: 80, targetPort: 'http' },
     { name: 'raw', port: 81, targetPort: 9000 },

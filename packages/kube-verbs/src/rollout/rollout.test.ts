@@ -12,7 +12,7 @@ import { undoRollout } from './undo.ts';
 const workload = (kind: string, spec: object, status: object): Workload =>
   ({ kind, metadata: { name: 'web', generation: 2 }, spec, status: { observedGeneration: 2, ...status } }) as Workload;
 
-test('the status of a rollout has the words of kubectl', () => {
+test('rollout status messages match kubectl', () => {
   const rolling = { updateStrategy: { type: 'RollingUpdate' } };
   const partitioned = { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } };
   const finish = (what: string) => `Waiting for ${what} "web" rollout to finish: `;
@@ -89,7 +89,7 @@ test('the status of a rollout has the words of kubectl', () => {
   });
 });
 
-test('a rollout is followed until it is done, and a deleted object ends it', async () => {
+test('a rollout is followed until done, or until its object is deleted', async () => {
   const state = (updatedReplicas: number) => ({
     metadata: { name: 'web' },
     spec: { replicas: 1 },
@@ -138,7 +138,7 @@ const deployment = (spec: object = {}) =>
     spec: { selector: { matchLabels: { app: 'web' } }, template: template('web:2'), ...spec },
   });
 
-test('the history of a Deployment comes from its ReplicaSets', async () => {
+test('a Deployment’s history comes from its ReplicaSets', async () => {
   const sets = [
     set(2, 'web:2'),
     set(1, 'web:1', { 'kubernetes.io/change-cause': 'first' }),
@@ -160,7 +160,7 @@ test('the history of a Deployment comes from its ReplicaSets', async () => {
   });
 });
 
-test('undo gives a Deployment the template and annotations of an earlier revision', async () => {
+test('undo restores an earlier revision’s template and annotations to a Deployment', async () => {
   const api = new FakeApi({ [SETS]: { items: [set(1, 'web:1', { note: 'y' }), set(2, 'web:2')] } });
   assert.equal(await undoRollout(api, deployment()), 'rolled back');
   assert.deepEqual(api.sent[0]!.body, [
@@ -180,7 +180,7 @@ test('undo gives a Deployment the template and annotations of an earlier revisio
   assert.equal(api.sent.length, 1);
 });
 
-test('undo sends the data of a ControllerRevision', async () => {
+test('undo sends a ControllerRevision’s data', async () => {
   const revision = (number: number) => ({
     metadata: { name: `web-${number}`, ownerReferences },
     revision: number,
@@ -197,7 +197,7 @@ test('undo sends the data of a ControllerRevision', async () => {
   assert.match(await undoRollout(api, target, 2), /^skipped rollback/);
 });
 
-test('restart, pause and resume change the spec, or say why they cannot', async () => {
+test('restart, pause and resume change the spec, or report why they cannot', async () => {
   const api = new FakeApi();
   await restartRollout(api, deployment(), Date.parse('2026-11-30T12:00:00.5Z'));
   await pauseRollout(api, deployment(), true);

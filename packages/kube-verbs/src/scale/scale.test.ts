@@ -6,7 +6,7 @@ import { scaleTarget, waitForScale } from './scale.ts';
 const target = targetOf('Deployment', {});
 const scale = { metadata: { name: 'web', resourceVersion: '5' }, spec: { replicas: 2 } };
 
-test('the number of replicas is changed under the given conditions only', async () => {
+test('the replica count is changed only under the given conditions', async () => {
   const api = new FakeApi({ [`${target.path}/scale`]: scale });
   await scaleTarget(api, target, { replicas: 3 });
   await scaleTarget(api, target, { replicas: 4, current: 2 });
@@ -29,7 +29,7 @@ test('the number of replicas is changed under the given conditions only', async 
   await assert.rejects(scaleTarget(new FakeApi(), target, { replicas: 1 }), { code: 'not_found' });
 });
 
-test('the wait ends when the controller has made the replicas', async () => {
+test('waiting ends once the controller has created the replicas', async () => {
   const state = (replicas: number) => ({
     type: 'MODIFIED',
     object: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from './server-table.ts';
 
-test("a server's table is read with its wide columns", () => {
+test('a server’s table is read including its wide columns', () => {
   const object = { kind: 'PartialObjectMetadata', metadata: { name: 'web', namespace: 'shop' } };
   const table = tableOf({
     kind: 'Table',
@@ -25,7 +25,7 @@ test('lists that an API server sends as null are empty', () => {
   assert.deepEqual(tableOf({ kind: 'List', items: null }).rows, []);
 });
 
-test('objects of a server without tables are listed by name', () => {
+test('objects from a server without Table support are listed by name', () => {
   const { columns, rows } = tableOf({ kind: 'List', items: [{ metadata: { name: 'a', creationTimestamp: 't' } }] });
   assert.deepEqual([columns.length, rows.map(({ cells }) => cells)], [2, [['a', 't']]]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { align, Lines } from './aligned.ts';
 
-test('adjacent lines with a tab share the width of their column, and other lines end it', () => {
+test('adjacent lines with a tab share their column width, and other lines end it', () => {
   assert.deepEqual(align(['Name:\tweb', 'Namespace:\tdefault', 'Pods:', '  Image:\ta', 'Events:\t<none>']), [
     'Name:       web',
     'Namespace:  default',
@@ -17,7 +17,7 @@ test('a column is as wide as its widest cell, in code points', () => {
   assert.deepEqual(align(['a\tb\tc', 'wide\tlast', 'b\tc\td']), ['a     b  c', 'wide  last', 'b     c  d']);
 });
 
-test('a list without values says so', () => {
+test('an empty list is shown as <none>', () => {
   const lines = new Lines();
   lines.list(0, 'Labels', []);
   lines.list(0, 'Annotations', ['a: 1', 'b: 2']);

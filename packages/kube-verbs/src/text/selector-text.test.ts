@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectorText } from './selector-text.ts';
 
-test('selectors are formatted as in queries, sorted by their labels', () => {
+test('selectors are formatted as in queries, sorted by label', () => {
   const selector = {
     matchLabels: { tier: 'front', app: 'web' },
     matchExpressions: [

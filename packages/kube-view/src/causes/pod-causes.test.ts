@@ -51,7 +51,7 @@ const unfit = (message: string) => ({
   status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }] } as Status,
 });
 
-test('each kind of trouble has its cause', () => {
+test('each kind of problem has its cause', () => {
   const cases: [string, ReturnType<typeof explain>][] = [
     ['image-credentials', explain({ status: waiting('ErrImagePull', '401 Unauthorized') as never })],
     ['image-not-found', explain({ status: waiting('ErrImagePull', 'manifest unknown') as never })],
@@ -121,25 +121,25 @@ test('each kind of trouble has its cause', () => {
   for (const [cause, finding] of cases) assert.equal(finding.cause, cause, finding.sentence);
 });
 
-test('the tag of an image does not decide why it cannot be pulled', () => {
+test('an image’s reference does not affect why it cannot be pulled', () => {
   const status = waiting('ErrImagePull', 'pull example.com/not-found:1: connection refused') as never;
   assert.equal(explain({ status, container: { image: 'example.com/not-found:1' } }).cause, 'registry-unreachable');
 });
 
-test('the end of a log is shown with the cause', () => {
+test('the end of the log is shown with the cause', () => {
   const { sentence, log } = explain({ status: ended(1) as never }, logged('reading', 'open /etc/x: permission denied'));
   assert.equal(sentence, 'container main fails (exit code 1), 2 times so far: it lacks a permission');
   assert.deepEqual(log?.lines, ['reading', 'open /etc/x: permission denied']);
 });
 
-test('a pod that is ready, or has succeeded, is well; one that is being deleted is not', () => {
+test('a ready or succeeded pod is healthy, but not one being deleted', () => {
   const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } as Status;
   assert.equal(isPodWell(podOf({ status: ready })), true);
   assert.equal(isPodWell(podOf({ status: { phase: 'Succeeded' } })), true);
   assert.equal(isPodWell(podOf({ status: ready, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })), false);
 });
 
-test('statuses without fields of other implementations are explained, too', () => {
+test('statuses from other implementations with missing fields are also explained', () => {
   const bare = [
     { name: 'main', ready: false, restartCount: 0, image: '', imageID: '' },
   ] as unknown as ContainerStatus[];

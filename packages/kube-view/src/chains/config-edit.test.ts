@@ -11,7 +11,7 @@ function configMapOf(name: string, ...times: [time: string, field: string][]): K
   return { metadata: { name, creationTimestamp: CREATED, ...{ managedFields } } };
 }
 
-test('the last change of the data after the creation is an edit', () => {
+test('the last change to the data after creation is an edit', () => {
   const edited = configMapOf(
     'a',
     [CREATED, 'f:data'],
@@ -25,7 +25,7 @@ test('the last change of the data after the creation is an edit', () => {
   assert.equal(lastEdit(undefined), undefined);
 });
 
-test('edits long before the pod was created are not its reason', async () => {
+test('edits long before the pod was created are not considered the cause', async () => {
   const maps: Record<string, KubeObject> = {
     old: configMapOf('old', ['2026-01-01T01:00:00Z', 'f:data']),
     young: configMapOf('young', ['2026-01-01T04:30:00Z', 'f:data']),

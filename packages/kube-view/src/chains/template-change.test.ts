@@ -5,7 +5,7 @@ import { type Template, templateChanges } from './template-change.ts';
 const template = (container: object, spec: object = {}) =>
   ({ spec: { ...spec, containers: [{ name: 'web', image: 'a:1', ...container }] } }) as unknown as Template;
 
-test('changes of a template are named by container and field', () => {
+test('template changes are described by container and field', () => {
   const before = template({ env: [{ name: 'A', value: '1' }] });
   assert.deepEqual(templateChanges(before, before), []);
   const after = template({ image: 'a:2', args: ['x'], env: [{ name: 'A', value: '2' }] }, { hostNetwork: true });

@@ -71,14 +71,14 @@ const ADDED = ['token-auth-file'];
 
 const words = (text: string) => text.trim().split(/\s+/).sort();
 
-test('the table has every field and flag of upstream, and only the listed additions', () => {
+test('the table has all of upstream’s fields and flags, and only the listed additions', () => {
   const fields = new Set(Object.keys(FILE_FIELDS).map((name) => name.split('.')[0]!));
   assert.deepEqual([...fields].sort(), words(UPSTREAM_FIELDS));
   const flags = [...FIELDS.values()].flatMap(({ flag }) => flag ?? []);
   assert.deepEqual([...flags, ...OWN].sort(), [...words(UPSTREAM_FLAGS), ...ADDED].sort());
 });
 
-test('every default is a valid value that is not refused', () => {
+test('every default is a valid, accepted value', () => {
   for (const [name, { type, fallback, effect }] of FIELDS) {
     if (fallback === undefined || name === 'imagePullCredentialsVerificationPolicy') continue;
     const issues = new IssueList();

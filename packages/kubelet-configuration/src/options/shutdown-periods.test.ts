@@ -5,7 +5,7 @@ import { shutdownPeriods } from './shutdown-periods.ts';
 const NOTHING = { shutdownGracePeriod: 0, shutdownGracePeriodCriticalPods: 0, shutdownGracePeriodByPodPriority: [] };
 const CRITICAL = 2_000_000_000;
 
-test('shutdownGracePeriod is split into periods of non-critical and critical pods', () => {
+test('shutdownGracePeriod is split into periods for non-critical and critical pods', () => {
   assert.deepEqual(shutdownPeriods(NOTHING), []);
   const periods = shutdownPeriods({ ...NOTHING, shutdownGracePeriod: 30_900, shutdownGracePeriodCriticalPods: 10_000 });
   assert.deepEqual(periods, [
@@ -14,7 +14,7 @@ test('shutdownGracePeriod is split into periods of non-critical and critical pod
   ]);
 });
 
-test('periods by priority are sorted from low to high', () => {
+test('periods by priority are sorted in ascending order', () => {
   const given = [{ priority: 100, shutdownGracePeriodSeconds: 5 }, { shutdownGracePeriodSeconds: 7 }, { priority: -1 }];
   assert.deepEqual(shutdownPeriods({ ...NOTHING, shutdownGracePeriodByPodPriority: given }), [
     { priority: -1, gracePeriodSeconds: 0 },

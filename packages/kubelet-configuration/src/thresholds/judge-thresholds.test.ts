@@ -23,7 +23,7 @@ function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   };
 }
 
-test('a hard threshold causes evictions at once, and its condition lasts for the transition period', () => {
+test('a hard threshold evicts immediately, and its condition lasts for the transition period', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' } });
   assert.equal(node.at(0, { 'nodefs.available': 10 }), ' | ');
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
@@ -32,13 +32,13 @@ test('a hard threshold causes evictions at once, and its condition lasts for the
   assert.equal(node.at(70, { 'nodefs.available': 50 }), ' | ');
 });
 
-test('without a transition period a condition lasts as long as its threshold is met', () => {
+test('without a transition period, a condition lasts as long as its threshold is met', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' } }, 0);
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
   assert.equal(node.at(20, { 'nodefs.available': 10 }), ' | ');
 });
 
-test('a soft threshold sets its condition at once, and causes evictions after an uninterrupted grace period', () => {
+test('a soft threshold sets its condition immediately, and evicts after an uninterrupted grace period', () => {
   const node = nodeWith({ soft: { 'memory.available': '20' }, softGracePeriod: { 'memory.available': '30s' } });
   assert.equal(node.at(0, { 'memory.available': 19 }), 'MemoryPressure | ');
   assert.equal(node.at(20, { 'memory.available': 20 }), 'MemoryPressure | ');
@@ -47,7 +47,7 @@ test('a soft threshold sets its condition at once, and causes evictions after an
   assert.equal(node.at(55, { 'memory.available': 19 }), 'MemoryPressure | memory.available');
 });
 
-test('a threshold causes evictions until its minimum reclaim is free', () => {
+test('a threshold keeps evicting until its minimum reclaim is free', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' }, minimumReclaim: { 'nodefs.available': '5' } });
   assert.equal(node.at(0, { 'nodefs.available': 14 }), ' | ');
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');

@@ -18,7 +18,7 @@ function checkProblem(settings: Partial<ThresholdSettings>, expected: RegExp | u
   else assert.match(problems.join('\n'), expected);
 }
 
-test('thresholds are positive amounts, or shares', () => {
+test('thresholds are positive amounts or percentages', () => {
   for (const good of ['1', '100Mi', '0%', '100%', '12.5%', '1.5Gi'])
     checkProblem({ hard: { 'memory.available': good } }, undefined);
   for (const wrong of ['0', '-1Mi', '-1%', '100.1%', 'x', '%', 'x%', '', '1e999999%', 'NaN%'])
@@ -30,7 +30,7 @@ test('thresholds are positive amounts, or shares', () => {
   checkProblem({ hard: { ['x'.repeat(9999)]: '1' } }, /^hard: "x{60}" is no/);
 });
 
-test('a soft threshold needs a grace period, and a minimum reclaim must be valid', () => {
+test('a soft threshold requires a grace period, and a minimum reclaim must be valid', () => {
   const soft = { 'nodefs.available': '10%' };
   checkProblem({ soft }, /^soft: nodefs\.available: needs its grace period in evictionSoftGracePeriod$/);
   checkProblem({ soft, softGracePeriod: { 'nodefs.available': '1m30s' } }, undefined);
@@ -56,7 +56,7 @@ test('0% and 100% disable a threshold, and a hard memory threshold also applies 
   assert.deepEqual(shown(held), [...both, 'allocatableMemory.available 0 more']);
 });
 
-test('containerfs has the thresholds of its file system', () => {
+test('containerfs gets the thresholds of its file system', () => {
   const hard = { ...DEFAULT_HARD_THRESHOLDS, 'containerfs.available': '99%' };
   const thresholds = thresholdsOf({ ...NONE, hard }, { areHeldToAllocatable: false });
   const sharesOf = (layout: DiskLayout) =>

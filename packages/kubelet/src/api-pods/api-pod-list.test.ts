@@ -21,7 +21,7 @@ function start() {
   return { list, updates, put };
 }
 
-test('changes of a pod are classified as by upstream’s kubelet', () => {
+test('pod changes are classified like in upstream’s kubelet', () => {
   const { list, updates, put } = start();
   const pod = apiPod('a');
   list.begin([pod, apiPod('b')]);
@@ -39,7 +39,7 @@ test('changes of a pod are classified as by upstream’s kubelet', () => {
   assert.deepEqual(updates, [...expected, 'REMOVE uid-a', 'ADD uid-c']);
 });
 
-test('a pod that was recreated with the same name during an outage is another one', () => {
+test('a pod recreated with the same name during an outage is a different pod', () => {
   const { list, updates, put } = start();
   list.begin([]);
   put(apiPod('a'));
@@ -95,7 +95,7 @@ test('a pod is decoded with unknown fields, but without managedFields', () => {
   ]);
 });
 
-test('a pod of the API server cannot pretend to be of a manifest', () => {
+test('an API server pod cannot pretend to come from a manifest', () => {
   const forged = { 'podwright.dev/config.file': '/pods/a.yaml', 'podwright.dev/config.content': 'x' };
   const decoded = decodeApiPod(apiPod('a', { annotations: { ...forged, note: 'y' } }), 0);
   const { annotations = {} } = (decoded as { pod: Pod }).pod.metadata;
@@ -106,7 +106,7 @@ test('a pod of the API server cannot pretend to be of a manifest', () => {
   ]);
 });
 
-test('fields that only schedulers use may have unknown values', () => {
+test('fields used only by schedulers may have unknown values', () => {
   const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] };
   const check = (spec: object, expected: RegExp | undefined) => {
     const given = apiPod('a');
@@ -129,7 +129,7 @@ test('fields that only schedulers use may have unknown values', () => {
   check({ tolerations: [{ operator: 1 }] }, /^spec\.tolerations\[0\]\.operator must be one of/);
 });
 
-test('hostile objects of an API server are refused or skipped, without exceptions', () => {
+test('hostile API server objects are rejected or skipped, without exceptions', () => {
   const kind = (value: unknown) => {
     const decoded = decodeApiPod(value, 0);
     return decoded.kind === 'pod' && decoded.refusal !== undefined ? 'refused' : decoded.kind;

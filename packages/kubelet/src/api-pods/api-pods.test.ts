@@ -25,7 +25,7 @@ function going(pod: Pod, seconds = 1) {
   return { ...pod, metadata };
 }
 
-test('a pod of the API server runs, and its status is reported with the conditions of other writers', async () => {
+test('an API server pod runs, and its status is reported along with other writers’ conditions', async () => {
   const { api, shown, close } = await startFakeCluster();
   const pod = apiPod('web');
   const gate = { type: 'example.com/seen', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
@@ -40,7 +40,7 @@ test('a pod of the API server runs, and its status is reported with the conditio
   await close();
 });
 
-test('a deleted pod stops, is reported as ended, and is then deleted from the API server', async () => {
+test('a deleted pod stops, is reported as ended, and is then removed from the API server', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   const running = await shown('web', isRunning);
@@ -80,7 +80,7 @@ test('a pod with finalizers is deleted only once', async () => {
   await close();
 });
 
-test('a pod that was deleted and recreated with its name starts while the old one stops', async () => {
+test('a pod deleted and recreated with the same name starts while the old one stops', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   await shown('web', isRunning);
@@ -126,7 +126,7 @@ test('a readiness gate that is set at the API server makes the pod ready', async
   await close();
 });
 
-test('after a restart a pod keeps its status at the API server, and an ended one stays ended', async () => {
+test('after a restart, a pod keeps its status at the API server, and an ended one stays ended', async () => {
   const api = fakeApi();
   const ended = apiPod('done');
   const startTime = '2026-02-03T04:05:06Z';
@@ -144,7 +144,7 @@ test('after a restart a pod keeps its status at the API server, and an ended one
   await close();
 });
 
-test('a static pod has a mirror at the API server, which is recreated if deleted, and removed with the pod', async () => {
+test('a static pod has a mirror pod at the API server, which is recreated if deleted, and removed with the pod', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   kubelet.apply(staticPod('one'));
   const mirror = await shown('local-node', isRunning);
@@ -186,7 +186,7 @@ spec: { containers: [{ name: main, image: 'busybox:1' }] }`);
   await close();
 });
 
-test('without the API server static pods run, and its running pods are kept until it was read', async () => {
+test('without the API server, static pods run, and running API pods are kept until it has been read', async () => {
   const first = await startFakeCluster();
   first.api.put(PODS, apiPod('web'));
   await first.shown('web', isRunning);
@@ -209,7 +209,7 @@ test('without the API server static pods run, and its running pods are kept unti
   await first.close();
 });
 
-test('during an outage one pod is tried at a time, and all statuses are reported after it', async () => {
+test('during an outage, one pod is tried at a time, and all statuses are reported afterwards', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   for (const name of ['a', 'b', 'c']) api.put(PODS, apiPod(name));
   for (const name of ['a', 'b', 'c']) await shown(name, isRunning);
@@ -223,7 +223,7 @@ test('during an outage one pod is tried at a time, and all statuses are reported
   await close();
 });
 
-test('mirrors wait for the node', async () => {
+test('mirror pods wait for the node', async () => {
   const api = fakeApi();
   api.remove(NODES, { name: 'node' });
   api.script({ verb: 'create', plural: 'nodes' }, ...Array<Error>(1000).fill(refusal(503, 'ServiceUnavailable')));
@@ -236,7 +236,7 @@ test('mirrors wait for the node', async () => {
   await close();
 });
 
-test('after a kill at any stage of reporting a status or deleting a pod the next kubelet completes it', async () => {
+test('if killed at any stage of reporting a status or deleting a pod, the next kubelet completes it', async () => {
   for (const stage of ['status/merged', 'status/patched', 'status/deleted']) {
     const reached = Promise.withResolvers<void>();
     let armed = false;
@@ -259,7 +259,7 @@ test('after a kill at any stage of reporting a status or deleting a pod the next
   }
 });
 
-test('a mirror of an earlier version, without the UID in its hash annotation, is recreated', async () => {
+test('a mirror pod from an earlier version, without the UID in its hash annotation, is recreated', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster({ manifest: staticPod('one') });
   const first = await shown('local-node', isRunning);
   await kubelet.handle.close();
@@ -274,7 +274,7 @@ test('a mirror of an earlier version, without the UID in its hash annotation, is
   await close();
 });
 
-test('after a kill while a mirror is recreated the next kubelet completes it', async () => {
+test('if killed while recreating a mirror pod, the next kubelet completes it', async () => {
   for (const stage of ['mirror/deleted', 'mirror/created']) {
     const reached = Promise.withResolvers<void>();
     let armed = false;
@@ -296,7 +296,7 @@ test('after a kill while a mirror is recreated the next kubelet completes it', a
   }
 });
 
-test('a pod that was deleted while the kubelet was stopped ends after its start', async () => {
+test('a pod deleted while the kubelet was stopped ends after it starts', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   for (const name of ['web', 'away']) api.put(PODS, apiPod(name));
   const running = await shown('web', isRunning);
@@ -312,7 +312,7 @@ test('a pod that was deleted while the kubelet was stopped ends after its start'
   await close();
 });
 
-test('a deletion with a shorter grace period shortens a running one', async () => {
+test('a deletion with a shorter grace period shortens the one in progress', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   const running = await shown('web', isRunning);
@@ -329,7 +329,7 @@ test('a deletion with a shorter grace period shortens a running one', async () =
   await close();
 });
 
-test('ephemeral containers and resizes of the API server are applied', async () => {
+test('ephemeral containers and resizes from the API server are applied', async () => {
   const { api, shown, close } = await startFakeCluster();
   const amounts = (cpu: string) => ({ requests: { cpu, memory: '16Mi' } });
   const container = { name: 'main', image: 'busybox:1', imagePullPolicy: 'IfNotPresent' } as const;
@@ -364,7 +364,7 @@ test('ephemeral containers and resizes of the API server are applied', async () 
   await close();
 });
 
-test('a pod that another client marks as Failed is ended', async () => {
+test('a pod marked as Failed by another client is ended', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('lost'));
   const lost = await shown('lost', isRunning);
@@ -375,7 +375,7 @@ test('a pod that another client marks as Failed is ended', async () => {
   await close();
 });
 
-test('a static pod preempts a pod of the API server', async () => {
+test('a static pod preempts an API server pod', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster({ maxPods: 1 });
   api.put(PODS, apiPod('web'));
   await shown('web', isRunning);
@@ -392,7 +392,7 @@ test('a static pod preempts a pod of the API server', async () => {
   await close();
 });
 
-test('pods of an API server cannot be changed at the kubelet', async () => {
+test('API server pods cannot be changed via the kubelet', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   await shown('web', isRunning);
@@ -403,7 +403,7 @@ test('pods of an API server cannot be changed at the kubelet', async () => {
   await close();
 });
 
-test('a pod of 1.5 MB runs, and its status patches are small', async () => {
+test('a pod of 1.5 MB runs, with small status patches', async () => {
   const { api, shown, close } = await startFakeCluster();
   const annotations = { 'example.com/big': 'x'.repeat(3 << 19) };
   api.put(PODS, apiPod('big', { annotations }));

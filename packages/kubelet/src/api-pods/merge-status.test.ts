@@ -24,13 +24,13 @@ test('a terminal phase at the API server is never reverted, even while container
     });
 });
 
-test('the mirror of a restarted static pod becomes Running again', () => {
+test('the mirror pod of a restarted static pod becomes Running again', () => {
   const theirs: PodStatus = { phase: 'Failed', reason: 'Terminated', message: 'gone' };
   const merged = mergeStatus({ theirs, own: { phase: 'Running' }, couldRun: true, isMirror: true });
   assert.deepEqual([merged.phase, merged.reason], ['Running', undefined]);
 });
 
-test('the reason of an end is reported only together with the terminal phase', () => {
+test('the reason for an end is reported only along with the terminal phase', () => {
   const why = { reason: 'DeadlineExceeded', message: 'too long' };
   const reasonOf = (phase: 'Running' | 'Failed', couldRun: boolean) =>
     mergeStatus({ theirs: { phase: 'Running' }, own: { phase, ...why }, couldRun }).reason;

@@ -7,7 +7,7 @@ import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { MirrorPods } from './mirror-pods.ts';
 
-test('a mirror without a static pod is kept until the manifests have been read', async (t) => {
+test('a mirror pod without a static pod is kept until the manifests have been read', async (t) => {
   const api = fakeApi();
   const mirrors = new MirrorPods({
     ...{ client: api, logger: silentLogger, node: () => undefined, staticPods: () => [] },

@@ -14,7 +14,7 @@ const container = (restartCount: number, state: object = { running: { startedAt:
   ...{ restartCount, state },
 });
 
-test('a patch has the changed fields that the kubelet owns', () => {
+test('a patch contains the changed fields owned by the kubelet', () => {
   const check = (before: object | undefined, after: object, expected: object | undefined) => {
     const { body, changed } = statusPatch({ uid: 'u' }, before as PodStatus, after as PodStatus);
     assert.deepEqual(body, { metadata: { uid: 'u' }, ...(expected && { status: expected }) });
@@ -44,7 +44,7 @@ test('a patch has the changed fields that the kubelet owns', () => {
   check({ phase: 'Pending' }, { phase: 'Pending', podIPs: [{ ip: '1' }] }, { podIPs: [{ ip: '1' }] });
 });
 
-test('conditions are merged by type, with their order if one changes', () => {
+test('conditions are merged by type, along with their order if one changes', () => {
   const check = (before: object[], after: object[], expected: object[] | undefined) => {
     const { body } = statusPatch(
       { uid: 'u' },
@@ -70,7 +70,7 @@ test('conditions are merged by type, with their order if one changes', () => {
   check([condition('A'), condition('B')], [condition('B'), condition('A')], []);
 });
 
-test('conditions of other writers and the start time are kept, and observedGeneration never decreases', () => {
+test('other writers’ conditions and the start time are preserved, and observedGeneration never decreases', () => {
   const foreign = condition('example.com/gate');
   const theirs = {
     ...{ phase: 'Running', startTime: 'then', observedGeneration: 3 },
@@ -88,7 +88,7 @@ test('conditions of other writers and the start time are kept, and observedGener
   });
 });
 
-test('a terminal phase is withheld while containers may run, together with DisruptionTarget', () => {
+test('a terminal phase is withheld, along with DisruptionTarget, while containers may run', () => {
   const target = condition('DisruptionTarget');
   const theirs: PodStatus = { phase: 'Running' };
   const own: PodStatus = { phase: 'Failed', reason: 'Evicted', message: 'low', conditions: [target] };

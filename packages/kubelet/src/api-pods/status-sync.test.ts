@@ -41,7 +41,7 @@ function start({
 
 const running = (podIP = '192.0.2.9'): PodStatus => ({ phase: 'Running', podIP, podIPs: [{ ip: podIP }] });
 
-test('changes during a running patch are sent together after it', async () => {
+test('changes during a patch in flight are sent together after it', async () => {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const failpoint = () => {
     reached.resolve();
@@ -74,7 +74,7 @@ test('a pod is read before its patch only after a conflict', async () => {
   sync.stop();
 });
 
-test('a pod that is soon Running needs one patch, and one that stays Pending is reported a little later', async () => {
+test('a pod that is soon Running needs one patch, and one that stays Pending is reported slightly later', async () => {
   const { api, statuses, put, sync, patches, reported, status } = start();
   const [web, slow] = [put('web'), put('slow')];
   const pending: PodStatus = { phase: 'Pending', hostIP: '192.0.2.1' };
@@ -88,7 +88,7 @@ test('a pod that is soon Running needs one patch, and one that stays Pending is 
   sync.stop();
 });
 
-test('the status of a pod that only waits for its turn is sent after a second, unless it says why it waits', async (t) => {
+test('the status of a pod just waiting for its turn is sent after a second, unless it gives a reason', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
@@ -114,7 +114,7 @@ test('the status of a pod that only waits for its turn is sent after a second, u
   assert.deepEqual(await pass(400), ['pull', 'turn']);
 });
 
-test('a status that another client has changed is corrected', async () => {
+test('a status changed by another client is corrected', async () => {
   const { api, statuses, put, sync, reported } = start();
   statuses.set(put('web'), running());
   await reported('web');
@@ -124,7 +124,7 @@ test('a status that another client has changed is corrected', async () => {
   sync.stop();
 });
 
-test('fields that the API server drops are not sent repeatedly', async () => {
+test('fields dropped by the API server are not sent repeatedly', async () => {
   const api = fakeApi(() => api.put(PODS, { ...apiPod('web'), status: { phase: 'Running' } } as KubeObject));
   const { statuses, put, sync, patches, reported } = start({ api });
   statuses.set(put('web'), running());
@@ -172,7 +172,7 @@ test('a terminal phase is not reported while containers may run', async () => {
   sync.stop();
 });
 
-test('repeated refusals of a status are logged once', async () => {
+test('repeated rejections of a status are logged once', async () => {
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => void warnings.push((fields as { error: string }).error) };
   const refusals = [refusal(403, 'Forbidden'), refusal(409, 'Conflict'), refusal(403, 'Forbidden')];
@@ -183,7 +183,7 @@ test('repeated refusals of a status are logged once', async () => {
   sync.stop();
 });
 
-test('the answer for a pod that was deleted in the meantime is dropped', async () => {
+test('the response for a pod deleted in between is dropped', async () => {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let merges = 0;
   const failpoint = (stage: string) => {
@@ -205,7 +205,7 @@ test('the answer for a pod that was deleted in the meantime is dropped', async (
   sync.stop();
 });
 
-test("after a restore from a backup statuses are sent again, based on the server's state", async () => {
+test('after a restore from a backup, statuses are sent again, based on the server’s state', async () => {
   const { api, statuses, put, sync, reported, patches } = start();
   statuses.set(put('web'), running());
   await reported('web');
@@ -220,7 +220,7 @@ test("after a restore from a backup statuses are sent again, based on the server
   assert.equal((body as { metadata: { resourceVersion?: string } }).metadata.resourceVersion, '50');
 });
 
-test('a pod that was deleted, kept by a finalizer, and restored from a backup is reported again', async () => {
+test('a pod deleted, kept by a finalizer, and restored from a backup is reported again', async () => {
   const { api, statuses, put, sync, patches } = start();
   api.script({ verb: 'delete' }, {}); // a finalizer keeps it
   const pod = put('web', { deletionTimestamp: '2026-01-01T00:00:00Z' });

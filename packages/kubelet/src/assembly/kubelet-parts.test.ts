@@ -11,7 +11,7 @@ import { PodFreezer } from '../cgroups/pod-freezer.ts';
 import { kubeletOptions } from '../options.ts';
 import { kubeletParts } from './kubelet-parts.ts';
 
-test('a container without limits gets the allocatable resources of the node as its limits', async (context) => {
+test('a container without limits gets the node’s allocatable resources as its limits', async (context) => {
   const rootDir = await mkdtemp(join(tmpdir(), 'pwk-parts-'));
   context.after(() => rm(rootDir, { recursive: true }));
   const place = { manifestDir: join(rootDir, 'manifests'), runtimeEndpoint: '/none', nodeName: 'node', rootDir };

@@ -8,7 +8,7 @@ import { PodDirectories } from '@podwright/volumes';
 import { nodeSettings } from '../../../kubelet-configuration/src/options/node-settings.ts';
 import { createNodePlugins, type NodePluginsInput } from './node-plugins.ts';
 
-test('no driver registers, and no volumes in use are reported, before the remaining volumes have been read', async (context) => {
+test('no driver registers, and no volumes are reported in use, until the leftover volumes have been read', async (context) => {
   const rootDir = mkdtempSync(join(tmpdir(), 'pwk-plugins-'));
   context.after(async () => {
     answer.resolve(false);

@@ -10,7 +10,7 @@ const version = (resourceVersion: string, volumesInUse: string[], attached: stri
   status: { volumesInUse, volumesAttached: attached.map((name) => ({ name })) },
 });
 
-test('no volumes in use are reported before the leftover volumes of an earlier kubelet have been read', () => {
+test('no volumes are reported in use until an earlier kubelet’s leftover volumes have been read', () => {
   const inUse = new VolumesInUse();
   const volumes = new NodeVolumes(inUse);
   inUse.keep('v');
@@ -19,7 +19,7 @@ test('no volumes in use are reported before the leftover volumes of an earlier k
   assert.deepEqual(volumes.inUse(), ['v']);
 });
 
-test('an object that a watch delivered before the API server was restored from a backup is ignored', async () => {
+test('an object received by a watch before the API server was restored from a backup is ignored', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
   inUse.request('/pods/u/v', 'v', { attachable: true });
@@ -41,7 +41,7 @@ test('an object that a watch delivered before the API server was restored from a
   await attached;
 });
 
-test('a mount waits until one version of the node object has the volume both in use and attached', async () => {
+test('a mount waits until a single version of the node object has the volume both in use and attached', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
   inUse.request('/pods/u/v', 'v', { attachable: true });

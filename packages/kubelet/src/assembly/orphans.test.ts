@@ -23,7 +23,7 @@ function sync(statuses: StatusManager): OrphanInput['sync'] {
   return parts as unknown as OrphanInput['sync'];
 }
 
-test('volumes, logs, statuses and cgroups are removed for pods that neither a source nor the runtime has', async (t) => {
+test('volumes, logs, statuses and cgroups are removed for pods known to neither a source nor the runtime', async (t) => {
   const podLogsDir = mkdtempSync(join(tmpdir(), 'pwk-orphans-'));
   t.after(() => rmSync(podLogsDir, { recursive: true }));
   const uids = ['1', '2', '3', '4', '5', '6'];

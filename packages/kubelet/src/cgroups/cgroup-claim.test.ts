@@ -10,7 +10,7 @@ import { CgroupClaim } from './cgroup-claim.ts';
 
 const CLAIMS = '/run/podwright-cgroups';
 
-test('a kubelet that claims its cgroups twice at once does not conflict with itself', async (context) => {
+test('a kubelet claiming its cgroups twice at once does not conflict with itself', async (context) => {
   const cgroup = `/claim-${randomUUID()}`;
   const [own, other] = [new CgroupClaim(cgroup), new CgroupClaim(cgroup)];
   context.after(() => Promise.all([own.release(), other.release()]));
@@ -20,7 +20,7 @@ test('a kubelet that claims its cgroups twice at once does not conflict with its
   assert.equal(await other.isOurs(), true);
 });
 
-test('the claim of a killed kubelet is removed by the next one, although that claims another cgroup', async (context) => {
+test('a killed kubelet’s claim is removed by the next one, even if that claims another cgroup', async (context) => {
   const cgroup = `/claim-${randomUUID()}`;
   const code = `const { CgroupClaim } = await import(${JSON.stringify(import.meta.resolve('./cgroup-claim.ts'))});
 await new CgroupClaim('${cgroup}').isOurs();

@@ -23,7 +23,7 @@ function check(pod: Pod, expected: Partial<CgroupLimits>, given: Partial<Paramet
   assert.deepEqual(Object.fromEntries(wanted.map((name) => [name, limits[name]])), expected);
 }
 
-test("a pod's cgroup has the sum of its containers, or the peak of its init containers", () => {
+test('a pod’s cgroup limits are the sum of its containers, or the peak of its init containers', () => {
   const initContainers = [{ name: 'i', image: 'i', resources: { limits: { cpu: '3', memory: '1Gi' } } }];
   check(podOf([{ limits: both }, { limits: both }], { initContainers }), {
     cpuShares: 3072,
@@ -41,7 +41,7 @@ test("a pod's cgroup is unlimited unless every container has a limit", () => {
   check(podOf([{}]), { cpuShares: 2, cpuQuotaUs: -1, memoryLimitBytes: -1 });
 });
 
-test("the node's settings limit the processes of a pod, and set its CFS period", () => {
+test('the node’s settings limit a pod’s processes and set its CFS period', () => {
   check(podOf([{}]), { pidsLimit: 4096 }, { pidsPerPod: 4096 });
   const pod = podOf([{ limits: both }]);
   const policy = { ...DEFAULT_RESOURCE_POLICY, cpuCfsQuotaPeriodMicros: 10_000 };
@@ -49,12 +49,12 @@ test("the node's settings limit the processes of a pod, and set its CFS period",
   check(pod, { cpuPeriodUs: 10_000, cpuQuotaUs: -1 }, { policy: { ...policy, cpuCfsQuota: false } });
 });
 
-test('a pod may use the huge pages in its limits, and none of other sizes', () => {
+test('a pod may use the huge pages in its limits, but none of other sizes', () => {
   const pod = podOf([{ limits: { ...both, 'hugepages-2Mi': '4Mi' } }, { limits: { 'hugepages-2048Ki': '2Mi' } }]);
   check(pod, { hugepageLimits: { '1GB': 0, '2MB': 2 << 20 } }, { hugePageSizes: ['1GB', '2MB'] });
 });
 
-test('under MemoryQoS pods and the cgroups above them protect the requested memory', () => {
+test('with MemoryQoS, pods and their parent cgroups protect the requested memory', () => {
   const qos = (reservation: 'None' | 'TieredReservation'): ResourcePolicy => ({
     ...DEFAULT_RESOURCE_POLICY,
     memoryQos: { throttlingFactor: 0.9, reservation },
@@ -72,7 +72,7 @@ test('under MemoryQoS pods and the cgroups above them protect the requested memo
   assert.equal(allPodsReservation(8192n, settings.policy), undefined);
 });
 
-test('the CPU weight of all pods together matches their allocatable CPU', () => {
+test('the total CPU weight of all pods matches their allocatable CPU', () => {
   assert.deepEqual(allPodsLimits(1500n, { memoryBytes: 1, pids: 2 }), {
     cpuShares: 1536,
     memoryLimitBytes: 1,
@@ -81,7 +81,7 @@ test('the CPU weight of all pods together matches their allocatable CPU', () => 
   assert.deepEqual(allPodsLimits(4000n, undefined), { cpuShares: 4096, memoryLimitBytes: -1, pidsLimit: -1 });
 });
 
-test('a reserved cgroup is limited to its reservation, or only in CPU with compressibleOnly', () => {
+test('a reserved cgroup is limited to its reservation, or only its CPU with compressibleOnly', () => {
   const reserved = { owner: 'Kube', cgroup: '/k', milliCpu: 500, memoryBytes: 4096, compressibleOnly: false } as const;
   assert.deepEqual(reservedLimits(reserved, false), { cpuShares: 512, memoryLimitBytes: 4096 });
   assert.deepEqual(reservedLimits({ ...reserved, compressibleOnly: true }, true), { cpuShares: 512 });

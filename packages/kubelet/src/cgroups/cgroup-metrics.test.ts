@@ -4,7 +4,7 @@ import { metricsText, Registry } from '@podwright/base';
 import type { CgroupDriver } from './cgroup-driver.ts';
 import { measuredDriver } from './cgroup-metrics.ts';
 
-test('a cgroup is created once, then updated, until it is destroyed', async () => {
+test('setting a cgroup counts as create once, then as update until it is destroyed', async () => {
   const registry = new Registry();
   let busy = true;
   const work = async () => undefined;

@@ -15,7 +15,7 @@ function recordingLogger(): Logger & { warnings: { fields: Record<string, unknow
   return { ...silentLogger, warn, warnings };
 }
 
-test('a controller that the kernel does not enable for the cgroups of pods is logged once', async (context) => {
+test('a controller that the kernel does not enable for pod cgroups is logged once', async (context) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-cgroup-'));
   context.after(() => rmSync(mountPoint, { recursive: true }));
   mkdirSync(join(mountPoint, 'kubepods'));

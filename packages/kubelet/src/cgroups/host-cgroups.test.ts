@@ -5,7 +5,7 @@ import type { CriClient } from '@podwright/cri';
 import type { CgroupHierarchy } from '@podwright/host';
 import { hostCgroups, runtimeCgroupDriver } from './host-cgroups.ts';
 
-test('without cgroups the reason is logged, as containers get no limits', async () => {
+test('if there are no cgroups, the reason is logged, as containers get no limits', async () => {
   const warnings: object[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
   const error = new PodwrightError('failed_precondition', 'find control groups: no cgroup file system is mounted');
@@ -18,7 +18,7 @@ test('discovered cgroups are returned unchanged', async () => {
   assert.equal(await hostCgroups(silentLogger, async () => hierarchy), hierarchy);
 });
 
-test('a runtime without RuntimeConfig gets the fallback driver and is marked as losing support', async () => {
+test('a runtime without RuntimeConfig gets the fallback driver, with a deprecation mark', async () => {
   const metrics = new Registry();
   const unimplemented = () => Promise.reject(new PodwrightError('unimplemented', 'no'));
   const cri = { runtime: { runtimeConfig: unimplemented } } as unknown as CriClient;

@@ -5,7 +5,7 @@ import { PodFreezer } from './pod-freezer.ts';
 
 const hierarchy: CgroupHierarchy = { mode: 'v2', trees: [] };
 
-test('a pod was frozen from the freeze until the thaw', async () => {
+test('a pod counts as frozen from freeze to thaw', async () => {
   const freezer = new PodFreezer(hierarchy, async () => ({
     frozenAtMs: 7,
     [Symbol.asyncDispose]: async () => undefined,
@@ -21,7 +21,7 @@ test('a pod was frozen from the freeze until the thaw', async () => {
   assert.deepEqual([freezer.wasFrozen('u', beforeMs), freezer.wasFrozen('u', performance.now() + 1)], [true, false]);
 });
 
-test('a pod without a known cgroup is not frozen, and a pod that could not be frozen is not frozen any more', async () => {
+test('a pod with an unknown cgroup is not frozen, and a failed freeze does not count as frozen', async () => {
   let calls = 0;
   const refuse = async () => {
     calls++;

@@ -30,12 +30,12 @@ function check(pod: Pod, expected: [request: number, limit: number, memory: numb
   assert.deepEqual([milliCpuRequest, milliCpuLimit, memoryLimitBytes].map(Number), expected);
 }
 
-test('containers that run together add up, with their sidecars', () => {
+test('containers running together are summed, including sidecars', () => {
   check(podOf(['100m/200m/1Ki', '1/2/1Ki']), [1100, 2200, 2048]);
   check(podOf(['100m/200m/1Ki'], ['*50m/50m/1Ki']), [150, 250, 2048]);
 });
 
-test('sums of more than 64 bits are capped at the largest amount', () => {
+test('sums above 64 bits are capped at the maximum', () => {
   const pod = podOf(['1/1e17/8E', '1/1e17/8E', '1/1e17/8E']);
   const { memoryLimitInBytes, cpuQuota, cpuShares } = podResources(pod, enforcement);
   assert.deepEqual([memoryLimitInBytes, cpuQuota, cpuShares], [2n ** 63n - 1n, 2n ** 44n - 1n, 3072n]);
@@ -43,20 +43,20 @@ test('sums of more than 64 bits are capped at the largest amount', () => {
   assert.equal(memoryLimitBytes, 2n ** 63n - 1n);
 });
 
-test('an init container counts if it and the sidecars before it need more than the other containers', () => {
+test('an init container counts if it and the preceding sidecars need more than the other containers', () => {
   check(podOf(['100m/100m/1Ki'], ['300m/300m/4Ki']), [300, 300, 4096]);
   check(podOf(['100m/100m/1Ki'], ['50m/50m/1Ki']), [100, 100, 1024]);
   check(podOf(['100m/100m/1Ki'], ['*20m/20m/1Ki', '300m/300m/4Ki']), [320, 320, 5120]);
   check(podOf(['100m/100m/1Ki'], ['300m/300m/4Ki', '*20m/20m/1Ki']), [300, 300, 4096]);
 });
 
-test('a missing request is the limit, and one container without a limit leaves the pod unlimited', () => {
+test('a missing request defaults to the limit, and one container without a limit makes the pod unlimited', () => {
   check(podOf(['/500m/1Ki']), [500, 500, 1024]);
   check(podOf(['100m//1Ki', '/500m/']), [600, 0, 0]);
   check(podOf(['/500m/1Ki'], ['100m//']), [500, 0, 0]);
 });
 
-test('overhead is added to limits, and is sent to the runtime separately', () => {
+test('overhead is added to limits, and sent separately to the runtime', () => {
   const pod = podOf(['100m/200m/1Ki'], [], { overhead: { cpu: '50m', memory: '1Ki' } });
   check(pod, [150, 250, 2048]);
   check(podOf(['100m//'], [], { overhead: { cpu: '50m', memory: '1Ki' } }), [150, 0, 0]);
@@ -69,7 +69,7 @@ test('overhead is added to limits, and is sent to the runtime separately', () =>
   assert.equal(podOverhead(podOf(['']), enforcement).cpuShares, 0n);
 });
 
-test('pod-level resources replace the sums of its containers', () => {
+test('pod-level resources replace the sums of the containers', () => {
   const resources = (requests: object, limits: object) => ({ resources: { requests, limits } as never });
   const both = { cpu: '1', memory: '1Ki' };
   check(podOf(['//'], [], resources(both, both)), [1000, 1000, 1024]);
@@ -80,7 +80,7 @@ test('pod-level resources replace the sums of its containers', () => {
   assert.deepEqual([whole.cpuShares, whole.cpuQuota, whole.memoryLimitInBytes], [1024n, 100_000n, 1024n]);
 });
 
-test('pod-level resources decide the QoS class of a pod if it has any', () => {
+test('pod-level resources determine the QoS class if set', () => {
   const classOf = (requests: Record<string, string>, limits: Record<string, string>, container = '100m//') =>
     qosClass(podOf([container], [], { resources: { requests, limits } }));
   const both = { cpu: '1', memory: '1Ki' };
@@ -91,16 +91,16 @@ test('pod-level resources decide the QoS class of a pod if it has any', () => {
   assert.equal(classOf({}, {}), 'BestEffort', 'empty pod-level resources');
 });
 
-test('an init container without limits does not make the pod unlimited after a sidecar with limits', () => {
+test('an init container without limits does not make the pod unlimited if it follows a sidecar with limits', () => {
   check(podOf(['100m/100m/1Ki'], ['*100m/100m/1Ki', '//']), [200, 200, 2048]);
   check(podOf(['100m/100m/1Ki'], ['//', '*100m/100m/1Ki']), [200, 0, 0]);
 });
 
-test('a BestEffort pod has the least shares whatever its overhead is', () => {
+test('a BestEffort pod has the minimum shares, whatever its overhead', () => {
   check(podOf(['//'], [], { overhead: { cpu: '500m', memory: '1Ki' } }), [0, 0, 0]);
 });
 
-test('huge pages are summed up by size, including those of init containers', () => {
+test('huge pages are summed by size, including those of init containers', () => {
   const container = (amount: string): Container => ({
     name: 'h',
     image: 'i',
@@ -111,6 +111,6 @@ test('huge pages are summed up by size, including those of init containers', () 
   assert.deepEqual(podTotals(pod).hugePages, { 'hugepages-2Mi': 8n << 20n });
 });
 
-test('amounts are rounded after they were summed up', () => {
+test('amounts are rounded after summing', () => {
   assert.equal(podRequest(podOf(['100500u//', '100500u//']), 'cpu'), 201n);
 });

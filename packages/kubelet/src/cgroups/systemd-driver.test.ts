@@ -12,7 +12,7 @@ function check(top: string[], cgroup: CgroupName, expected: string): void {
   assert.equal(driver.path(cgroup), expected);
 }
 
-test("slices are named as upstream's kubelet names them", () => {
+test('slices have the same names as in upstream’s kubelet', () => {
   const kubepods = ['kubepods'];
   check(
     kubepods,
@@ -34,7 +34,7 @@ test('the cgroup of all pods is a path in the hierarchy with either driver', () 
   assert.equal(allPods(cgroupfs), '/podwright/kubepods');
 });
 
-test('limits are properties of slices', () => {
+test('limits become slice properties', () => {
   const limits = { cpuShares: 512, cpuPeriodUs: 100_000, cpuQuotaUs: 50_000, memoryLimitBytes: 64 << 20 };
   assert.deepEqual(sliceProperties({ ...limits, pidsLimit: 100 }), {
     CPUWeight: 20n,

@@ -25,7 +25,7 @@ function wantedOn(recursiveReadOnly: boolean, ...volumeMounts: VolumeMount[]) {
   return wantedMounts({ pod, container, environment, recursiveReadOnly });
 }
 
-test('a mount is writable and private unless it says otherwise', () => {
+test('a mount is writable and private by default', () => {
   assert.deepEqual(wanted({ name: 'data', mountPath: 'data/' }), [
     {
       name: 'data',
@@ -40,17 +40,17 @@ test('a mount is writable and private unless it says otherwise', () => {
   ]);
 });
 
-test('volumes that the node writes are read-only, and so are images', () => {
+test('volumes written by the node are read-only, and so are images', () => {
   assert.equal(wanted({ name: 'conf', mountPath: '/c' })[0]?.readonly, true);
   assert.equal(wanted({ name: 'model', mountPath: '/c' })[0]?.readonly, true);
 });
 
-test('volumes that the kubelet makes get the SELinux label of the container, host paths and images do not', () => {
+test('volumes created by the kubelet get the container’s SELinux label, but host paths and images do not', () => {
   const labels = ['data', 'conf', 'host', 'model'].map((name) => wanted({ name, mountPath: '/c' })[0]?.relabel);
   assert.deepEqual(labels, [true, true, false, false]);
 });
 
-test('a recursive read-only mount needs a runtime that supports it: IfPossible falls back, Enabled is refused', () => {
+test('a recursive read-only mount requires runtime support: IfPossible falls back, Enabled is rejected', () => {
   const mount = (recursiveReadOnly: VolumeMount['recursiveReadOnly']): VolumeMount => ({
     ...{ name: 'data', mountPath: '/d', readOnly: true },
     recursiveReadOnly,
@@ -69,7 +69,7 @@ test('a recursive read-only mount needs a runtime that supports it: IfPossible f
   });
 });
 
-test('a subPathExpr is expanded with the environment of the container', () => {
+test('a subPathExpr is expanded with the container’s environment', () => {
   assert.equal(wanted({ name: 'data', mountPath: '/d', subPathExpr: 'logs/$(POD)' })[0]?.subPath, 'logs/web');
   assert.throws(() => wanted({ name: 'data', mountPath: '/d', subPathExpr: '$(NONE)' }), {
     code: 'failed_precondition',

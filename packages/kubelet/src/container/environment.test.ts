@@ -48,7 +48,7 @@ function environment(
   return variables.map(({ name, value }) => `${name}=${value}`);
 }
 
-test("variables of services come last, the container's own take precedence, and variables may refer to them", () => {
+test('service variables come last, the container’s own take precedence, and variables may reference them', () => {
   const services = { WEB_SERVICE_HOST: '10.0.0.9', OWN: 'service' };
   const env = [
     { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
@@ -61,7 +61,7 @@ test("variables of services come last, the container's own take precedence, and 
   ]);
 });
 
-test('variables may refer to earlier ones, and the last one with a name is used', () => {
+test('variables may reference earlier ones, and the last one of a name is used', () => {
   const env = [
     { name: 'A', value: '1' },
     { name: 'B', value: '$(A)-$(C)-$$(A)' },
@@ -86,7 +86,7 @@ test('envFrom comes first, sorted by key, later sources take precedence, and env
   );
 });
 
-test('fields of the pod, its addresses and resources become values', () => {
+test('pod fields, addresses and resources become values', () => {
   const field = (fieldPath: string) => ({ name: fieldPath, valueFrom: { fieldRef: { fieldPath } } });
   const resource = (name: string, resource: string, divisor?: string) => ({
     name,
@@ -122,12 +122,12 @@ test('fields of the pod, its addresses and resources become values', () => {
   );
 });
 
-test('a pod in the host network has the address of the host', () => {
+test('a host network pod has the host’s address', () => {
   const env = [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }];
   assert.deepEqual(environment({ env }, { spec: { hostNetwork: true }, podIps: [] }), ['IP=192.0.2.1']);
 });
 
-test('keys of ConfigMaps and Secrets become values, optional ones may be missing', () => {
+test('ConfigMap and Secret keys become values, and optional ones may be missing', () => {
   const env = [
     { name: 'A', valueFrom: { configMapKeyRef: { name: 'c', key: 'a' } } },
     { name: 'S', valueFrom: { secretKeyRef: { name: 's', key: 'a' } } },
@@ -156,7 +156,7 @@ test('errors name the missing object, key or container', () => {
 
 const FILE = "# written at the start\n\n  A='1' # first\nB='two\nlines' \nC= 'x'\nA='2'\n";
 
-test('values come from files that containers wrote', () => {
+test('values come from files written by containers', () => {
   const fileKeyRef = (key: string, optional?: boolean) => ({
     name: key,
     valueFrom: { fileKeyRef: { volumeName: 'v', path: 'd/env', key, optional } },
@@ -169,7 +169,7 @@ test('values come from files that containers wrote', () => {
     assert.throws(() => environment({ env: [fileKeyRef(key)] }, { files }), /environment variable key ".*" not found/);
 });
 
-test('a syntax error in an environment file names its line, unless the key comes before it', () => {
+test('a syntax error in an environment file names its line, unless the key precedes it', () => {
   const check = (text: string, message: RegExp) =>
     assert.throws(() => parseEnvironmentFile(`A='1'\n${text}\n`, 'B'), { code: 'failed_precondition', message });
   check('B', /line 2: missing '='/);
@@ -183,7 +183,7 @@ test('a syntax error in an environment file names its line, unless the key comes
   assert.equal(parseEnvironmentFile("A='$(B) \\n'\r\n", 'A'), '$(B) \\n', 'nothing is special in quotes');
 });
 
-test('a container sees the annotations of its source, but no path of the host', () => {
+test('a container sees its source’s annotations, but no host path', () => {
   const env = ['podwright.dev/config.file', 'kubernetes.io/config.source'].map((key) => ({
     name: key,
     valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${key}']` } },

@@ -17,7 +17,7 @@ function content(spec: object): string[] {
   return etcHosts(input).split('\n');
 }
 
-test('a pod finds localhost, itself and its aliases', () => {
+test('a pod resolves localhost, itself and its aliases', () => {
   const lines = content({ hostAliases: [{ ip: '1.2.3.4', hostnames: ['a', 'b'] }] });
   assert.equal(lines[1], '127.0.0.1\tlocalhost');
   assert.deepEqual(lines.slice(7), [
@@ -30,14 +30,14 @@ test('a pod finds localhost, itself and its aliases', () => {
   ]);
 });
 
-test('a pod with a subdomain has a full name as well', () => {
+test('a pod with a subdomain also has a fully qualified name', () => {
   assert.equal(
     content({ subdomain: 'sub', hostname: 'h', setHostnameAsFQDN: true })[7],
     '10.0.0.2\th.sub.ns.svc.cluster.local\th',
   );
 });
 
-test('a pod in the host network has the entries of the host', () => {
+test('a host network pod has the host’s entries', () => {
   const lines = content({ hostNetwork: true, hostAliases: [{ ip: '1.2.3.4', hostnames: ['a'] }] });
   assert.deepEqual(lines.slice(1), ['127.0.0.1 host', '', '# Entries added by HostAliases.', '1.2.3.4\ta', '']);
 });

@@ -10,7 +10,7 @@ const variables = new Map([
   ['$(A', 'y'],
 ]);
 
-test('references are replaced once, escapes and unknown names stay', () => {
+test('references are replaced once, and escapes and unknown names are preserved', () => {
   const table: [string, string][] = [
     ['', ''],
     ['$(A)', '1'],
@@ -42,7 +42,7 @@ test('references are replaced once, escapes and unknown names stay', () => {
     );
 });
 
-test('references that make a text too long are refused; a long text without references is accepted', () => {
+test('references that make a text too long are rejected, but long text without references is accepted', () => {
   const lookup = () => 'x'.repeat(100_000);
   assert.equal(expand('$(A)', lookup).length, 100_000);
   assert.throws(() => expand('$(A)$(A)', lookup), { code: 'failed_precondition', message: /128 KiB or more/ });

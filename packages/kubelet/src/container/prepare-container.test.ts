@@ -48,7 +48,7 @@ test('command and arguments are expanded with the environment', async (context) 
   assert.deepEqual(prepared.environment, [{ name: 'IP', value: '10.0.0.2' }]);
 });
 
-test('volumes, hosts file and message file are mounted from their paths on the host', async (context) => {
+test('volumes, the hosts file and the message file are mounted from their host paths', async (context) => {
   const { prepare, scratch } = await setUp(context);
   const { mounts } = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/data' }] });
   assert.deepEqual(
@@ -65,32 +65,32 @@ test('volumes, hosts file and message file are mounted from their paths on the h
   assert.equal((await stat(message!)).mode & 0o777, 0o666);
 });
 
-test('a relative terminationMessagePath counts from the root', async (context) => {
+test('a relative terminationMessagePath is relative to the root', async (context) => {
   const { prepare } = await setUp(context);
   const { mounts } = await prepare({ terminationMessagePath: 'end//here' });
   assert.equal(mounts.find(({ name }) => name === 'termination-log')!.containerPath, '/end/here');
 });
 
-test("the kubelet's hosts file is left out if the container mounts its own or the pod has no address", async (context) => {
+test('the kubelet’s hosts file is omitted if the container mounts its own or the pod has no address', async (context) => {
   const { prepare } = await setUp(context);
   const own = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/etc//hosts' }] });
   const bare = await prepare({}, { podIps: [] });
   for (const { mounts } of [own, bare]) assert.ok(!mounts.some(({ name }) => name === 'etc-hosts'));
 });
 
-test('a pod in the host network has the hosts file of the host', async (context) => {
+test('a host network pod has the host’s hosts file', async (context) => {
   const { prepare } = await setUp(context);
   const { mounts } = await prepare({}, { spec: { hostNetwork: true }, podIps: [] });
   assert.match(await readFile(mounts[0]!.hostPath, 'utf8'), /the-host/);
 });
 
-test('a hosts file that is up to date is not replaced under running containers', async (context) => {
+test('an up-to-date hosts file is not replaced under running containers', async (context) => {
   const { prepare } = await setUp(context);
   const inode = async () => (await stat((await prepare({})).mounts[0]!.hostPath)).ino;
   assert.equal(await inode(), await inode());
 });
 
-test('a hosts file that a container changed is rewritten, even if it is a link or a FIFO now', async (context) => {
+test('a hosts file changed by a container is rewritten, even if it is now a symlink or FIFO', async (context) => {
   const { prepare } = await setUp(context);
   const path = (await prepare({})).mounts[0]!.hostPath;
   const wanted = await readFile(path, 'utf8');
@@ -109,13 +109,13 @@ test('a hosts file that a container changed is rewritten, even if it is a link o
   }
 });
 
-test('message files of earlier starts are bounded', async (context) => {
+test('message files from earlier starts are limited', async (context) => {
   const { prepare, scratch } = await setUp(context);
   for (let start = 0; start < 12; start++) await prepare({});
   assert.equal((await readdir(join(scratch, 'pods/u/containers/web'))).length, 5);
 });
 
-test('an image is mounted by the runtime, at a path inside it', async (context) => {
+test('an image is mounted by the runtime, at a path within it', async (context) => {
   const { prepare } = await setUp(context);
   const image = { image: 'sha256:1', userSpecifiedImage: 'model:1', runtimeHandler: '', annotations: {} };
   const { mounts } = await prepare(
@@ -129,7 +129,7 @@ test('an image is mounted by the runtime, at a path inside it', async (context) 
   assert.deepEqual([hostPath, imageSubPath, readonly, mount.image], ['', 'weights', true, image]);
 });
 
-test('a variable is read from a regular file inside the volume only', async (context) => {
+test('a variable is read only from a regular file inside the volume', async (context) => {
   const { prepare, scratch } = await setUp(context);
   await prepare({ volumeMounts: [{ name: 'data', mountPath: '/data' }] });
   const volume = join(scratch, 'pods/u/volumes/kubernetes.io~empty-dir/data');

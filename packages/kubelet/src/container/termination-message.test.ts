@@ -24,14 +24,14 @@ const logLine = (text: string, tag = 'F') => `2026-01-01T00:00:00.000000000Z std
 
 test('the message file takes precedence over the log', () => check({ message: 'why', log: logLine('log') }, {}, 'why'));
 
-test('the log is used only for containers that failed and have the policy FallbackToLogsOnError', async () => {
+test('the log is used only for failed containers with the policy FallbackToLogsOnError', async () => {
   const log = `${logLine('par', 'P')}${logLine('tial')}${logLine('end')}`;
   await check({ log }, {}, 'partial\nend\n');
   await check({ log }, { exitCode: 0 }, '');
   await check({ log }, { policy: 'File' }, '');
 });
 
-test('a log that was just rotated continues in the rotated file', async () => {
+test('a log that was just rotated is continued from the rotated file', async () => {
   const rotated = join(directory, 'log.20260101-000000');
   await writeFile(rotated, `${logLine('why')}${logLine('half', 'P')}`);
   await check({ log: logLine(' and half') }, {}, 'why\nhalf and half\n');
@@ -41,7 +41,7 @@ test('a log that was just rotated continues in the rotated file', async () => {
   await rm(rotated);
 });
 
-test('message and log are bounded, and no character is cut', async () => {
+test('message and log are limited, without splitting a character', async () => {
   await check({ message: `é${'x'.repeat(4095)}` }, {}, 'x'.repeat(4095));
   const lines = Array.from({ length: 100 }, (_, index) => logLine(`${index}`));
   const last80 = Array.from({ length: 80 }, (_, index) => `${index + 20}\n`).join('');
@@ -49,7 +49,7 @@ test('message and log are bounded, and no character is cut', async () => {
   await check({ log: logLine('y'.repeat(10_000)) }, {}, `${'y'.repeat(2047)}\n`);
 });
 
-test('files that are missing or are links give no message', async () => {
+test('missing files and symlinks yield no message', async () => {
   await check({}, { messagePath: '', logPath: join(directory, 'none') }, '');
   const link = join(directory, 'link');
   await symlink('/etc/passwd', link);

@@ -25,7 +25,7 @@ async function setUp(context: TestContext, slots = 3, available: Partial<IdRange
   return { start, directories, namespaces: start() };
 }
 
-test('each pod has its own range, and none includes the root user of the host', async (context) => {
+test('each pod has its own range, and none includes the host’s root user', async (context) => {
   const { namespaces } = await setUp(context);
   const ranges = await Promise.all(['a', 'b', 'c'].map((uid) => namespaces.rangeOf(uid)));
   const firsts = ranges.map(({ firstId }) => firstId).sort((a, b) => a - b);
@@ -35,7 +35,7 @@ test('each pod has its own range, and none includes the root user of the host', 
   });
 });
 
-test('a range is kept over a restart and free once the directory of its pod is removed', async (context) => {
+test('a range survives a restart, and is freed once its pod’s directory is removed', async (context) => {
   const { namespaces, start, directories } = await setUp(context, 2);
   const a = await namespaces.rangeOf('a');
   const b = await namespaces.rangeOf('b');
@@ -46,7 +46,7 @@ test('a range is kept over a restart and free once the directory of its pod is r
   assert.deepEqual(await again.rangeOf('c'), a);
 });
 
-test('ranges are stored in the format of upstream', async (context) => {
+test('ranges are stored in upstream’s format', async (context) => {
   const { namespaces, directories } = await setUp(context, 1);
   await namespaces.rangeOf('a');
   const mapping = { hostId: 2 * LENGTH, containerId: 0, length: LENGTH };
@@ -80,7 +80,7 @@ test('an invalid mapping file is refused', { timeout: 10_000 }, async (context) 
   await assert.rejects(start(2 * LENGTH).rangeOf('z'), { code: 'failed_precondition' }, 'other settings than before');
 });
 
-test('ids that cannot be divided among the pods are refused', async (context) => {
+test('IDs that cannot be divided among the pods are rejected', async (context) => {
   const check = async (available: Partial<IdRange>, message: RegExp) => {
     const { namespaces } = await setUp(context, 3, available);
     await assert.rejects(namespaces.rangeOf('a'), { code: 'failed_precondition', message });
@@ -91,7 +91,7 @@ test('ids that cannot be divided among the pods are refused', async (context) =>
   await check({ length: 0 }, /not enough to support 1 pods/);
 });
 
-test('the ids of the user kubelet are one range', () => {
+test('the kubelet user’s IDs must form a single range', () => {
   assert.deepEqual(parseSubIds('0: kubelet 65536 2147483648\n'), { firstId: LENGTH, length: 2 ** 31 });
   for (const output of ['', 'x', '0: kubelet 1 2\n1: kubelet 3 4\n', '0: kubelet a b\n'])
     assert.throws(() => parseSubIds(output), { code: 'failed_precondition' });

@@ -28,7 +28,7 @@ const SAFE = {
 };
 const safe = (more: Spec = {}): Spec => ({ ...containers(SAFE), ...more });
 
-test('a pod without settings is allowed by baseline, and has to set four things for restricted', () => {
+test('a pod without settings is allowed by baseline, and needs four settings for restricted', () => {
   check('privileged', { hostNetwork: true }, '');
   check('baseline', { containers: [{ name: 'a' }] }, '');
   check('restricted', safe(), '');
@@ -44,7 +44,7 @@ test('a pod without settings is allowed by baseline, and has to set four things 
   );
 });
 
-test('access to the host is refused by baseline', () => {
+test('host access is forbidden by baseline', () => {
   check(
     'baseline',
     { hostNetwork: true, hostPID: true, hostIPC: true },
@@ -105,7 +105,7 @@ test('access to the host is refused by baseline', () => {
   );
 });
 
-test('probes and hooks may not name hosts since 1.34', () => {
+test('probes and hooks may not set a host since 1.34', () => {
   const spec = {
     containers: [
       { name: 'b', livenessProbe: { httpGet: { host: '10.0.0.1' } } },
@@ -116,7 +116,7 @@ test('probes and hooks may not name hosts since 1.34', () => {
   check('baseline', spec, '', { version: 33 });
 });
 
-test('capabilities are limited', () => {
+test('capabilities are restricted', () => {
   const adding = (...add: string[]) => containers({ ...SAFE, capabilities: { add, drop: ['ALL'] } });
   check('baseline', adding('CHOWN', 'NET_BIND_SERVICE'), '');
   check(
@@ -138,7 +138,7 @@ test('capabilities are limited', () => {
   );
 });
 
-test('sysctls and SELinux types are allowed by version', () => {
+test('sysctls and SELinux types are allowed depending on the version', () => {
   const sysctl = (name: string) => ({ securityContext: { sysctls: [{ name }] } });
   check('baseline', sysctl('kernel.shm_rmid_forced'), '', { version: 0 });
   check('baseline', sysctl('kernel.msgmax'), 'forbidden sysctls (kernel.msgmax)');
@@ -165,7 +165,7 @@ test('sysctls and SELinux types are allowed by version', () => {
   );
 });
 
-test('AppArmor profiles are limited in fields and annotations', () => {
+test('AppArmor profiles are restricted in fields and annotations', () => {
   const key = 'container.apparmor.security.beta.kubernetes.io/a';
   check('baseline', containers({ appArmorProfile: { type: 'Localhost' } }), '', {
     annotations: { [key]: 'localhost/x' },
@@ -188,7 +188,7 @@ test('AppArmor profiles are limited in fields and annotations', () => {
   );
 });
 
-test('seccomp profiles are limited in fields, and before 1.19 in annotations', () => {
+test('seccomp profiles are restricted in fields, and before 1.19 in annotations', () => {
   const unconfined = { seccompProfile: { type: 'Unconfined' } };
   const message = (who: string) =>
     `seccompProfile (${who} must not set securityContext.seccompProfile.type to "Unconfined")`;
@@ -208,7 +208,7 @@ test('seccomp profiles are limited in fields, and before 1.19 in annotations', (
   check('baseline', containers({}), '', { annotations });
 });
 
-test('containers do not run as root for restricted', () => {
+test('restricted forbids containers running as root', () => {
   const root = (context: Spec) => containers({ ...SAFE, ...context });
   check(
     'restricted',
@@ -229,7 +229,7 @@ test('containers do not run as root for restricted', () => {
   check('restricted', root({ runAsUser: 0 }), '', { version: 22 });
 });
 
-test('in a user namespace, root and procMount are allowed since 1.35', () => {
+test('in a user namespace, root and any procMount are allowed since 1.35', () => {
   const spec = {
     ...containers({ ...SAFE, runAsUser: 0, runAsNonRoot: false, procMount: 'Unmasked' }),
     hostUsers: false,
@@ -240,7 +240,7 @@ test('in a user namespace, root and procMount are allowed since 1.35', () => {
   check('restricted', spec, procMount);
 });
 
-test('restricted volumes are named by their types', () => {
+test('forbidden volumes are reported by type', () => {
   const volumes = [{ name: 'a', emptyDir: {} }, { name: 'b', hostPath: {} }, { name: 'c', nfs: {} }, { name: 'd' }];
   check(
     'restricted',
@@ -254,7 +254,7 @@ test('restricted volumes are named by their types', () => {
   );
 });
 
-test('pods for Windows need no settings of Linux since 1.25', () => {
+test('Windows pods need no Linux settings since 1.25', () => {
   const spec = { ...containers({ runAsNonRoot: true }), os: { name: 'windows' } };
   check('restricted', spec, '');
   assert.notEqual(violationsOf({ level: 'restricted', version: 24 }, { annotations: {}, spec }).length, 0);

@@ -18,7 +18,7 @@ test('the policy has the roles and bindings of Kubernetes', () => {
   });
 });
 
-test('each object has the labels and annotations of the policy, and each binding refers to one of its roles', () => {
+test('each object has the policy’s labels and annotations, and each binding refers to one of its roles', () => {
   const place = (namespace = '', kind = '', name = '') => `${kind} ${namespace}/${name}`;
   const roles = new Set(
     [...policy.clusterRoles, ...policy.roles].map(({ kind, metadata }) =>
@@ -33,7 +33,7 @@ test('each object has the labels and annotations of the policy, and each binding
     assert.ok(roles.has(place(metadata.namespace, roleRef.kind, roleRef.name)), metadata.name);
 });
 
-test('the policy gives users and components their rights', () => {
+test('the policy grants users and components their permissions', () => {
   const authorizer = new RbacAuthorizer(new StoreRbacSource(storeOf(...objects)));
   const check = (username: string, groups: string[], allowed: string[], others: string[]) => {
     const verdicts = [...allowed, ...others].map((line) => [

@@ -15,7 +15,7 @@ const annotated = <T extends Role | RoleBinding>(object: T, autoUpdate: string, 
 const EXPECTED = annotated(role('r', 'get,list core pods', 'get /x'), 'true', { a: '1', b: '1' });
 const NONE = { operation: 'none' };
 
-test('a role gets missing rules, labels and annotations, and keeps its own', () => {
+test('a role gets missing rules, labels and annotations, and retains its own', () => {
   assert.deepEqual(reconcileRole(EXPECTED, EXPECTED), NONE);
   const covering = { ...EXPECTED, rules: rules('get,list,watch core pods,nodes', 'get /*') };
   assert.deepEqual(reconcileRole(covering, EXPECTED), NONE);
@@ -36,13 +36,13 @@ test('a role gets missing rules, labels and annotations, and keeps its own', () 
   });
 });
 
-test('objects with autoupdate false are not changed', () => {
+test('objects with autoupdate false are unchanged', () => {
   assert.deepEqual(reconcileRole(annotated(role('r'), 'false'), EXPECTED), NONE);
   const expected = binding('b', 'ClusterRole/r', 'user a');
   assert.deepEqual(reconcileBinding(annotated(binding('b', 'ClusterRole/other'), 'false'), expected), NONE);
 });
 
-test('selectors are added to an aggregated role, and removed from one that is not to be aggregated', () => {
+test('selectors are added to aggregated roles, and removed from roles that should not be aggregated', () => {
   const selecting = (...labels: string[]): Role => ({
     ...EXPECTED,
     aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { [label]: 'true' } })) },
@@ -58,7 +58,7 @@ test('selectors are added to an aggregated role, and removed from one that is no
   check(selecting('x'), EXPECTED, EXPECTED);
 });
 
-test('a binding gets missing subjects; one to another role is recreated', () => {
+test('a binding gets missing subjects, and is recreated if it refers to another role', () => {
   const expected = annotated(binding('b', 'ClusterRole/r', 'user a', 'account n/b'), 'true');
   assert.deepEqual(reconcileBinding(expected, expected), NONE);
   const existing = annotated(binding('b', 'ClusterRole/r', 'user x', 'user a'), 'true');
@@ -94,7 +94,7 @@ function writerOf(store: MemoryStore, log: string[]): PolicyWriter {
   };
 }
 
-test('the first start creates the policy in its namespaces, the second changes nothing, the third mends it', () => {
+test('the first start creates the policy and its namespaces, the second changes nothing, the third repairs it', () => {
   const store = new MemoryStore();
   const started = () => {
     const log: string[] = [];

@@ -117,7 +117,7 @@ const refused = (reason: string, ...lines: string[]) => {
 };
 const each = (prefix: string, names: string) => names.split(' ').map((name) => `${prefix}${name}`);
 
-test('a node reads the Secrets and ConfigMaps of its pods, one at a time', () => {
+test('a node can read the Secrets and ConfigMaps of its pods, one at a time', () => {
   allowed(...each('get core secrets shop/', 'pull env-from env init debug volume projected csi iscsi azure'));
   allowed(...each('watch core configmaps shop/', 'env-from env volume projected'));
   allowed('list core secrets shop/volume', 'watch core secrets shop/volume');
@@ -136,7 +136,7 @@ test('a node reads the Secrets and ConfigMaps of its pods, one at a time', () =>
   refused('cannot read subresource', 'get core secrets/x shop/volume');
 });
 
-test('a node reads the claims and volumes of its pods, and the Secrets of the volumes', () => {
+test('a node can read the claims and volumes of its pods, and the volumes’ Secrets', () => {
   allowed(...each('get core persistentvolumeclaims shop/', 'data web-scratch'));
   allowed('get core persistentvolumes /pv', 'get core persistentvolumes /rbd');
   allowed('get core secrets store/stage', 'get core secrets shop/rbd');
@@ -161,13 +161,13 @@ test('a node reads the claims and volumes of its pods, and the Secrets of the vo
   refused('can only get/update/patch this type', 'get core persistentvolumeclaims/status shop/data');
 });
 
-test('a node reads the resource claims of its pods', () => {
+test('a node can read the resource claims of its pods', () => {
   allowed(...each('get resource.k8s.io resourceclaims shop/', 'gpu web-nic-x web-extended'));
   refused(UNRELATED, ...each('get resource.k8s.io resourceclaims shop/', 'nic other'));
   refused('cannot get subresource', 'get resource.k8s.io resourceclaims/status shop/gpu');
 });
 
-test('a node creates tokens for the service accounts of its pods', () => {
+test('a node can create tokens for the service accounts of its pods', () => {
   allowed('create core serviceaccounts/token shop/app', 'get core serviceaccounts shop/app');
   refused(UNRELATED, 'create core serviceaccounts/token shop/mirror', 'create core serviceaccounts/token store/app');
   refused('can only create token subresource of serviceaccount', 'create core serviceaccounts shop/app');
@@ -179,7 +179,7 @@ test('a node creates tokens for the service accounts of its pods', () => {
   );
 });
 
-test('a node sees its own pods', () => {
+test('a node can see its own pods', () => {
   allowed('get core pods shop/web', 'get core pods shop/mirror', 'watch core pods shop/web');
   allowed('list core pods ?spec.nodeName=n1', 'watch core pods shop/ ?spec.nodeName==n1,status.phase!=Failed');
   allowed(
@@ -204,7 +204,7 @@ test('a node sees its own pods', () => {
   );
 });
 
-test('a node sees its own Node, also before it exists', () => {
+test('a node can see its own Node, even before it exists', () => {
   allowed(
     'get core nodes /n1',
     'watch core nodes /n1',
@@ -217,7 +217,7 @@ test('a node sees its own Node, also before it exists', () => {
   refused('', 'delete core nodes /n1', 'get core nodes/proxy /n1', 'get core nodes/status /n1');
 });
 
-test('a node has its own lease, CSINode, attachments and slices', () => {
+test('a node can access its own lease, CSINode, attachments and slices', () => {
   allowed(
     ...['get', 'update', 'patch', 'delete'].map((verb) => `${verb} coordination.k8s.io leases kube-node-lease/n1`),
   );
@@ -256,7 +256,7 @@ test('a node has its own lease, CSINode, attachments and slices', () => {
   refused('cannot authorize ResourceSlice subresources', 'get resource.k8s.io resourceslices/x /mine');
 });
 
-test('a node has the same rights as all nodes for other resources', () => {
+test('for other resources, a node has the same permissions as all nodes', () => {
   allowed(
     'list core services',
     'create core events shop/',
@@ -273,7 +273,7 @@ test('a node has the same rights as all nodes for other resources', () => {
   );
 });
 
-test('other users are none of its business', () => {
+test('other users get no opinion', () => {
   const check = (username: string, groups: string[], reason: string) =>
     assert.equal(reasonOf('get core secrets shop/volume', { username, groups }), reason);
   check('system:node:n1', ['system:masters'], '');
@@ -281,13 +281,13 @@ test('other users are none of its business', () => {
   check('system:node:', ['system:nodes'], 'unknown node for user "system:node:"');
 });
 
-test('the rules of a node cannot be listed', () => {
+test('the rules of a node cannot be enumerated', () => {
   const errors = ['node authorizer does not support user rule resolution'];
   assert.deepEqual(authorizer.rulesFor(N1), { rules: [], isIncomplete: true, errors });
   assert.deepEqual(authorizer.rulesFor({ username: 'a', groups: [] }), { rules: [], isIncomplete: false, errors: [] });
 });
 
-test('relations follow the newest state', () => {
+test('relations reflect the latest state', () => {
   const check = (expected: string | undefined) => assert.equal(reasonOf('get core secrets shop/late'), expected);
   check(UNRELATED);
   const fields = (nodeName: string) => ({ spec: { nodeName, volumes: [{ secret: { secretName: 'late' } }] } });
@@ -303,7 +303,7 @@ test('relations follow the newest state', () => {
   check(UNRELATED);
 });
 
-test('a field selector requires a value only with an equality', () => {
+test('a field selector restricts a value only if it requires equality', () => {
   const check = (selector: string, expected: boolean, value = 'n1') =>
     assert.equal(requiresField(selector, 'spec.nodeName', value), expected, selector);
   check('spec.nodeName=n1', true);
@@ -318,7 +318,7 @@ test('a field selector requires a value only with an equality', () => {
   check('spec.nodeName=n10', false);
 });
 
-test('a node with hundreds of large pods is checked quickly', () => {
+test('a node with hundreds of large pods is authorized quickly', () => {
   const large = new MemoryStore({ indexes: NODE_INDEXES });
   const env = Array.from({ length: 2000 }, (_, index) => ({
     name: `e${index}`,
