@@ -12,7 +12,7 @@ const RENEW_DEADLINE_MS = 10_000;
 
 export type LeaderElectionOptions = {
   client: KubeClient;
-  /** The Lease. Its holder leads. */
+  /** The Lease whose holder is the leader. */
   lease: { namespace: string; name: string };
   /** Identifies this process. Must be unique among the processes competing for the Lease. */
   identity: string;

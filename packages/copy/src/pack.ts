@@ -17,7 +17,7 @@ import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 export type PackOptions = {
   /** The file or directory to pack. If it is a symbolic link, it is followed; links inside it are packed as links. */
   path: string;
-  /** Its name in the archive. */
+  /** The name of the packed file or directory in the archive. */
   name: string;
   /** Called for each file that cannot be archived. */
   onSkipped: (message: string) => void;
@@ -97,7 +97,7 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
   if (!facts.isFile()) throw changed(path);
   const { size } = facts;
   yield tarHeader({ ...header, type: 'file', size });
-  // data appended since then is skipped, because the tar header already contains the size
+  // data appended to the file after its tar header was written is skipped, because the header contains the size
   for (let left = size; left > 0; ) {
     const chunk = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
     const readBytes = readSync(file.fd, chunk);

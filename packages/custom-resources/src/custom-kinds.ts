@@ -14,7 +14,7 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 const ENDING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
-/** The kinds of one definition. */
+/** The kinds defined by one CustomResourceDefinition. */
 export type DefinedKinds = { versions: readonly CustomVersion[]; stored: CustomVersion };
 
 /**

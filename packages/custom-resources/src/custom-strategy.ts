@@ -1,4 +1,7 @@
-/** The rules of one version of a custom kind (apiextensions-apiserver, registry/customresource). */
+/**
+ * How objects of one version of a custom kind are validated, updated, scaled and converted (apiextensions-apiserver,
+ * registry/customresource).
+ */
 
 import { Patterns } from '@podwright/cel/patterns';
 import {
@@ -23,11 +26,11 @@ type RuleParameters = Parameters<NonNullable<Strategy['validateRules']>>;
 
 export type CustomRules = { strategy: Strategy; conversion: Conversion };
 
-/** A version of a definition, with the data its rules need. */
+/** A version of a custom kind, with the data that its strategy needs. */
 export type CustomVersion = CustomKind & {
   hasStatus: boolean;
   scale: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string } | undefined;
-  /** See `ScaleStrategy`. */
+  /** The paths of the replica count (see `ScaleStrategy`). */
   replicasPaths: ScaleStrategy['replicasPaths'];
 };
 

@@ -27,7 +27,7 @@ export type DashboardServerOptions = {
   page: PageFiles;
   /** The namespace that the page shows first. */
   namespace?: string;
-  /** An IP address and port. Port 0 selects a free port. */
+  /** The IP address and port to listen on. Port 0 selects a free port. */
   listen: { host: string; port: number };
   logger: Logger;
 };

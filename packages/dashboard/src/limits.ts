@@ -51,7 +51,9 @@ export const USAGE_INTEREST_MS = 30_000;
 export const MAX_NAMESPACES = 500;
 /** Number of concurrent access reviews when finding the namespaces that the user may see. */
 export const NAMESPACE_REVIEWS = 8;
-/** Maximum number of steps of a pod's startups. The kubelet retains 500, each with several of the runtime's. */
+/**
+ * Maximum number of steps of a pod's startups. The kubelet retains 500 of its own, and the container runtime adds several to each of them.
+ */
 export const MAX_SPANS = 10_000;
 /** Timeout for DNS queries, and for connecting to a Service. */
 export const TRY_TIMEOUT_MS = 3000;

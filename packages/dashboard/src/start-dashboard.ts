@@ -11,7 +11,7 @@ export type DashboardOptions = {
   from: { kubeconfig: Kubeconfig } | { socketPath: string };
   /** The namespace to show first. Default: that of the kubeconfig's context if the user may not list pods in all namespaces. */
   namespace?: string;
-  /** An IP address and port. Port 0 selects a free port. */
+  /** The IP address and port to listen on. Port 0 selects a free port. */
   listen: { host: string; port: number };
   logger?: Logger;
 };

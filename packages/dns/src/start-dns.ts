@@ -24,7 +24,7 @@ export type DnsOptions = {
   client: KubeClient;
   /** The cluster's DNS address, or one for each address family. They must be assigned to the host. */
   address: string | readonly string[];
-  /** Default: 53. 0 selects any free port. */
+  /** The port to listen on. Default: 53. 0 selects any free port. */
   port?: number;
   /** The cluster's domain, such as `cluster.local`. */
   domain: string;

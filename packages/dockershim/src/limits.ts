@@ -31,7 +31,7 @@ export const FACTS_CACHE_MS = 60_000;
 /** Interval between attempts to reach the Engine at startup. */
 export const ENGINE_RETRY_MS = 2000;
 
-/** Maximum number of traces in memory, and of spans per trace. A span takes some 300 bytes. */
+/** Maximum number of traces in memory, and maximum number of spans in each. A span takes about 300 bytes. */
 export const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };
 
 /** Maximum size of a seccomp profile. Docker's default profile is 12 KiB. */
@@ -45,7 +45,7 @@ export const MAX_GRACE_SECONDS = 2_000_000;
 /** How long an image's names are cached. Inspecting an image is as slow as inspecting a container. */
 export const IMAGE_NAMES_CACHE_MS = 10_000;
 
-/** Poll interval and timeout while another client is removing a container. */
+/** How often to check whether another client has finished removing a container. Gives up after `REMOVAL_TIMEOUT_MS`. */
 export const REMOVAL_POLL_MS = 50;
 export const REMOVAL_TIMEOUT_MS = 60_000;
 
@@ -54,7 +54,7 @@ export const REMOVAL_TIMEOUT_MS = 60_000;
  */
 export const MAX_EVENT_BYTES = 64 << 20;
 
-/** How long a container list is cached if no change is reported, and the maximum number of cached lists. */
+/** How long a container list is cached if no change is reported. At most `MAX_CACHED_LISTS` lists are cached. */
 export const LIST_CACHE_MS = 5000;
 export const MAX_CACHED_LISTS = 16;
 

@@ -18,7 +18,7 @@ export type DockershimOptions = {
   /** The cgroup this process is moved to (the kubelet's `--runtime-cgroups`). Default: not moved. */
   runtimeCgroups?: string;
   network: {
-    /** `none` selects Docker's own bridge. */
+    /** The network plugin. `none` selects Docker's own bridge. */
     plugin: 'cni' | 'none';
     confDir: string;
     binDirs: string[];

@@ -7,7 +7,7 @@ import {
 } from '@podwright/kube-kinds';
 
 const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';
-/** If this annotation of an object is `true`, the server keeps the object's spec up to date. */
+/** Annotation: if it is `true`, the server keeps the object's spec up to date. */
 export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 /** The FlowSchema for requests that no other FlowSchema matches. */
 export const CATCH_ALL = 'catch-all';

@@ -6,7 +6,7 @@ export type Queuing = { queues: number; handSize: number; queueLengthLimit: numb
 export type FairQueuesConfig = {
   /** Maximum number of concurrently running requests. */
   seats: number;
-  /** If undefined, requests that find no free seat are rejected. */
+  /** How requests that find no free seat are queued. If undefined, they are rejected. */
   queuing?: Queuing;
 };
 
@@ -26,7 +26,7 @@ export type Ticket = {
 
 type Queue = {
   readonly number: number;
-  /** In order of arrival. */
+  /** The waiting requests, in order of arrival. */
   readonly waiting: Set<Ticket>;
   running: number;
   /** The value of R at which the next request would start if all queues ran at the same rate. */
@@ -158,7 +158,7 @@ export class FairQueues {
     return best!;
   }
 
-  /** Whether a new request of the flow would not get a seat now. */
+  /** Whether a new request of this flow would have to wait for a seat. */
   #hasNoSeatFor(flow: string): boolean {
     return this.#running >= this.#config.seats || this.#isAtLimit(flow);
   }

@@ -5,7 +5,7 @@ import type { RetryAfter } from './retry-after.ts';
 export type Level = {
   readonly name: string;
   uid: string;
-  /** Undefined if the level is exempt. */
+  /** The seats and queues of the level; undefined if the level is exempt. */
   readonly queues: FairQueues | undefined;
   readonly retryAfter: RetryAfter;
 };

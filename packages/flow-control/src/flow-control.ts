@@ -48,7 +48,7 @@ export class FlowControl {
   readonly #nowMs: () => number;
   readonly #observer: FlowObserver | undefined;
   #levels = new Map<string, Level>();
-  /** Sorted by precedence, then by name: the first match applies. */
+  /** The FlowSchemas, sorted by precedence and then by name. The first one that matches a request applies. */
   #schemas: readonly Schema[] = [];
 
   constructor({ seats = DEFAULT_SEATS, nowMs = () => performance.now(), observer }: FlowControlOptions = {}) {
@@ -139,7 +139,7 @@ export class FlowControl {
     const beginMs = this.#nowMs();
     this.#observer?.queued(flowClass, 1);
     const ended = new AbortController();
-    // true after `maxWaitMs`, false once the request has a seat, otherwise the signal's reason
+    // resolves to true after `maxWaitMs`, to false once the request has a seat, and to the signal's reason if it aborts
     const outcome: unknown = await raceAbort(
       Promise.race([started.then(() => false), pause(maxWaitMs, ended.signal).then(() => true)]),
       signal,

@@ -15,7 +15,7 @@ export type FlowRequest = {
     apiGroup: string;
     resource: string;
     subresource: string;
-    /** '' for cluster-scoped objects. */
+    /** The namespace of the requested object; '' for cluster-scoped objects. */
     namespace: string;
   };
 };

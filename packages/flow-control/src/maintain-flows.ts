@@ -49,7 +49,7 @@ function revisedFlow(current: ApiObject, wanted: ApiObject, isMandatory: boolean
   return { ...current, metadata: { ...current.metadata, annotations }, ...(isSame ? {} : { spec: wanted.spec }) };
 }
 
-/** Whether a spec needs no update. The `exempt` field of the level of that name may differ, because administrators may change it. */
+/** Whether a spec needs no update. The `exempt` field of the priority level `exempt` may differ, because administrators may change it. */
 function isSameSpec(current: ApiObject, wanted: ApiObject): boolean {
   const isExempt = wanted.metadata.name === EXEMPT && objectAt(current, 'spec', 'exempt') !== undefined;
   const compared = isExempt ? withValue(current, ['spec', 'exempt'], objectAt(wanted, 'spec', 'exempt')) : current;

@@ -1,7 +1,7 @@
 /** Maximum size of a message accepted by clients and servers: 16 MiB, the limit of the kubelet, containerd and CRI-O. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
 
-/** Default deadline of calls, for which neither the caller nor the connection sets one. */
+/** Default deadline for calls if neither the caller nor the connection sets one. */
 export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
 
 /**
@@ -14,8 +14,8 @@ export const HTTP2_CONNECT_TIMEOUT_MS = 20_000;
 export const MAX_UNREAD_ANSWERS = 1000;
 
 /**
- * A client's deadline timer expires before the server's, by the request's latency, so the client's reset often arrives first. A reset this
- * close to the deadline counts as an expired deadline.
+ * A client's deadline timer expires earlier than the server's, by the request's latency, so the client's reset often arrives before the
+ * server's own timer expires. A reset this close to the deadline is treated as an expired deadline.
  */
 export const CLIENT_CLOCK_AHEAD_MS = 200;
 
@@ -31,9 +31,7 @@ export const MAX_WAITING_CONNECTIONS = 250;
 /** Maximum number of concurrent calls per connection. The memory of each call is limited by the message size; there is no overall limit. */
 export const MAX_CALLS = 1000;
 
-/**
- * Maximum number of calls that a client may reset in a burst, and how many more it may reset per second. Both are the same as in nghttp2.
- */
+/** Limits how many calls a client may reset: a burst of `MAX_RESETS`, replenished at `RESETS_PER_SECOND`. Same values as in nghttp2. */
 export const MAX_RESETS = 1000;
 export const RESETS_PER_SECOND = 33;
 
@@ -43,5 +41,5 @@ export const DEFAULT_CLOSE_GRACE_MS = 5000;
 /** How long a connection without calls stays open. Clients reconnect when they need to. */
 export const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
 
-/** Maximum number of unexpected errors whose stack traces are cached with resolved source positions. */
+/** Maximum number of cached stack traces of unexpected errors, with resolved source positions. */
 export const MAX_KNOWN_STACKS = 16;

@@ -63,8 +63,8 @@ function messageLength(bytes: Buffer, maxBytes: number): number {
 }
 
 /**
- * Returns the initial buffer size for a call whose first bytes have been received: that of its first message, so that no larger buffers
- * become garbage. Returns `undefined` if the prefix is incomplete.
+ * Returns the initial size of a call's receive buffer, given the first bytes received: large enough for the first message (up to 256 KiB),
+ * so that the buffer does not have to be reallocated as it grows. Returns `undefined` if the prefix is incomplete.
  */
 export function bytesOfFirstMessage(bytes: Buffer): number | undefined {
   if (bytes.length < PREFIX_BYTES) return undefined;

@@ -7,7 +7,10 @@ export const manifestLimits = {
   configBytes: 8 << 20,
   /** Maximum nesting depth of image indexes. */
   indexDepth: 3,
-  /** Maximum number of index entries without a platform to try. Determining the platform of each requires fetching its config. */
+  /**
+   * Maximum number of index entries to try if they do not specify a platform. Determining the platform of each requires fetching its
+   * config.
+   */
   unnamedPlatforms: 10,
   /** Maximum number of entries in an index; indexes for many platforms have a few hundred. */
   indexEntries: 10_000,
@@ -62,8 +65,8 @@ export const MAX_OVERHEAD_BYTES = 8 * 2 ** 30;
 export const MAX_ENTRY_OVERHEAD_BYTES = 16 << 10;
 
 /**
- * Additional allowance for entries that leave no trace in the directory tree: whiteouts in a full copy, and files that the layer itself
- * replaces.
+ * Added to the upper bound on a layer's stream size for entries that leave no trace in the directory tree: whiteouts in a full copy, and
+ * files that the layer itself replaces.
  */
 export const MAX_UNSEEN_LAYER_BYTES = 64 << 20;
 
@@ -108,8 +111,8 @@ export const SYNC_DELAY_MS = 100;
 /** Maximum heap size of a worker, so that a hostile layer with millions of directories cannot exhaust the memory of the whole process. */
 export const MAX_WORKER_HEAP_MIB = 512;
 /**
- * Limits a worker's young generation to three semi-spaces of 4 MiB. The daemon's flag does not apply to workers, because the daemon resets
- * it before starting threads.
+ * Limits a worker's young generation to three semi-spaces of 4 MiB. The daemon's own `--max-semi-space-size` does not apply to workers,
+ * because the daemon resets it before starting threads.
  */
 export const MAX_WORKER_YOUNG_MIB = 12;
 
@@ -161,7 +164,10 @@ export const MAX_TOKEN_BYTES = 256 * 1024;
 /** Fraction of a disk's space and inodes that images leave free, so that no image, hostile or just big, breaks other programs. */
 export const RESERVE_SHARE = 0.05;
 
-/** Maximum size of that reserve. A larger one would be wasteful on big disks; journald also leaves only a few gigabytes free. */
+/**
+ * Maximum size of the reserve of free disk space. A larger one would be wasteful on big disks; journald also leaves only a few gigabytes
+ * free.
+ */
 export const MAX_RESERVE_BYTES = 2 * 2 ** 30;
 
 /** Maximum number of bytes written between two checks of free disk space. */

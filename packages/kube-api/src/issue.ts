@@ -25,7 +25,7 @@ type Found = {
   count: number;
   limit: number;
   ofApiServer?: boolean;
-  /** Whether the object is for a node with a Kubernetes API. */
+  /** Whether the object is for a node that serves the Kubernetes API. */
   forApi?: boolean;
   needsApi?: boolean;
 };
@@ -50,18 +50,18 @@ export class IssueList {
     return new IssueList([], limit, { issues: [], count: 0, limit, ofApiServer: true });
   }
 
-  /** Returns a collector for a manifest object to be applied to a node with a Kubernetes API. For `limit`, see the constructor. */
+  /** Returns a collector for a manifest object to be applied to a node that serves the Kubernetes API. For `limit`, see the constructor. */
   static forApi(path: FieldPath, limit: number): IssueList {
     return new IssueList(path, limit, { issues: [], count: 0, limit, forApi: true });
   }
 
-  /** Returns whether a field that requires a node with a Kubernetes API is accepted. If it is, sets `needsApi`. */
+  /** Returns whether to accept a field that is supported only by nodes that serve the Kubernetes API. If so, sets `needsApi`. */
   acceptApiField(): boolean {
     if (this.#found.forApi) this.#found.needsApi = true;
     return this.#found.forApi === true || this.isOfApiServer;
   }
 
-  /** Whether the object has fields that are supported only by nodes with a Kubernetes API. */
+  /** Whether the object has fields that are supported only by nodes that serve the Kubernetes API. */
   get needsApi(): boolean {
     return this.#found.needsApi === true;
   }

@@ -15,18 +15,18 @@ type StartInformer<T extends KubeObject> = (options: {
  * All objects of a resource, as last reported by the informer or, if that is newer, as written by this process. A controller therefore sees
  * its own writes at once, and needs no expectations (client-go's `ControllerExpectations`).
  *
- * An own write is dropped once the informer has reached its resource version. All objects of a server share one resource version counter
- * (Kubernetes 1.35, KEP-5504).
+ * A write by this process is dropped once the informer has reached its resource version. All objects of a server share one resource version
+ * counter (Kubernetes 1.35, KEP-5504).
  */
 export class ObjectCache<T extends KubeObject> {
   readonly synced: Promise<void>;
   readonly #informer: Informer<T>;
-  /** Own writes not yet reported by the informer. */
+  /** Writes by this process that the informer has not reported yet. */
   readonly #written = new Map<string, T>();
   /** UIDs of objects that this process has deleted and the informer still reports without a deletion timestamp. */
   readonly #deleting = new Set<string>();
   readonly #byNamespace = new Map<string, Map<string, T>>();
-  /** Keyed by namespace and controller UID (`ownerKey`). */
+  /** Objects by controller, keyed by namespace and controller UID (`ownerKey`). */
   readonly #byOwner = new Map<string, Map<string, T>>();
   readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
   /** The resource version up to which the informer has reported all changes. */
@@ -64,7 +64,7 @@ export class ObjectCache<T extends KubeObject> {
     return [...this.controlledBy(namespace, uid), ...this.controlledBy(namespace, NO_OWNER)];
   }
 
-  /** Calls the listener at once for all existing objects, and then for each change, including own writes. */
+  /** Calls the listener at once for all existing objects, and then for each change, including writes by this process. */
   onChange(listener: (change: ObjectChange<T>) => void): void {
     this.#listeners.add(listener);
     for (const object of this.list()) listener({ type: 'ADDED', object });
@@ -105,7 +105,7 @@ export class ObjectCache<T extends KubeObject> {
     else this.#put(object);
   }
 
-  /** Replaces own writes that are not newer than `version` with the informer's state, which includes later changes by others. */
+  /** Replaces written objects that are not newer than `version` with the informer's state, which includes later changes by others. */
   #progressed(version: string): void {
     this.#reached = version;
     for (const [key, object] of this.#written) {
@@ -185,7 +185,7 @@ function ownerKeyOf({ metadata: { namespace = '', ownerReferences = [] } }: Kube
   return ownerKey(namespace, ownerReferences.find(({ controller }) => controller === true)?.uid ?? NO_OWNER);
 }
 
-/** Unambiguous, because namespaces contain no slash. */
+/** Returns an owner's key in the index. The key is unambiguous, because namespaces contain no slash. */
 function ownerKey(namespace: string, uid: string): string {
   return `${namespace}/${uid}`;
 }

@@ -1,7 +1,7 @@
-/** Identifies an object of a resource. `namespace` is '' for cluster-scoped objects. */
+/** Identifies an object among those of its resource. `namespace` is '' for cluster-scoped objects. */
 export type ObjectPlace = { namespace?: string; name: string };
 
-/** Returns `NAMESPACE/NAME`, for queues and messages. */
+/** Formats the place as `NAMESPACE/NAME`, for queue keys and messages. */
 export function placeText({ namespace = '', name }: ObjectPlace): string {
   return `${namespace}/${name}`;
 }

@@ -2,7 +2,7 @@ import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { Informers } from '@podwright/kube-client';
 import { ObjectCache } from './object-cache.ts';
 
-/** One cache per resource, shared by all controllers. A resource is watched once its cache has been requested. */
+/** One cache per resource, shared by all controllers. Watching a resource starts when its cache is first requested. */
 export class SharedObjects {
   readonly #informers: Informers;
   readonly #caches = new Map<string, ObjectCache<KubeObject>>();

@@ -1,4 +1,4 @@
-/** The other side of a simulation of long-running pods: assigns, starts, ends and removes pods at random, one at a time. */
+/** Simulates the scheduler and the kubelet: assigns, starts, ends and removes long-running pods at random, one at a time. */
 import { formatTime, type Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { SimServer } from './sim-server.fixture.ts';

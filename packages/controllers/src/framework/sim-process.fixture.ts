@@ -8,14 +8,18 @@ import type { SimObject, SimServer } from './sim-server.fixture.ts';
 
 /** Syncs the object with this key, as called by `WorkQueue`. */
 export type Sync = (key: string) => Promise<void>;
-/** Creates a controller's state for a new process. `again` requests a later sync. */
+/**
+ * Starts the controller in a new process and returns its `Sync` function. `again` requests a sync of the object with this key after a
+ * delay.
+ */
 export type StartSync = (parts: ControllerParts, again: (key: string, delayMs: number) => void) => Sync;
 
 export type SimEvent = { reason: string; message: string; type: string; name: string };
 
 /**
- * What goes wrong with a write. `lost`: it takes effect, but the caller gets no response; `killed`: likewise, and the process ends. The
- * response to a create is never lost: a controller (upstream's, too) could not know that the object exists, and would create another one.
+ * What goes wrong with a write. `lost`: it takes effect, but the caller gets no response. `killed`: the same, and the process ends. The
+ * response to a create is never lost: no controller, not even upstream's, could know that the object exists, so it would create another
+ * one.
  */
 export type Fault = 'none' | 'refused' | 'conflict' | 'lost' | 'killed';
 
@@ -62,7 +66,7 @@ export class SimProcess {
     });
   }
 
-  /** Reports up to `atMost` changes of each resource. */
+  /** Delivers up to `atMost` pending changes of each resource to the controller's caches. */
   deliver(atMost: number): void {
     this.#deliver(atMost);
   }

@@ -78,7 +78,7 @@ export class SimServer {
     this.put(resource, object);
   }
 
-  /** Removes an object like a kubelet that has stopped a pod: immediately, unless it has finalizers. */
+  /** Removes an object the way a kubelet does once it has stopped a pod: immediately, unless it has finalizers. */
   end(resource: Resource, place: ObjectKey): void {
     const object = this.#of(resource).get(placeText(place));
     if (object === undefined) return;
@@ -218,7 +218,7 @@ export class SimServer {
   }
 }
 
-/** Reports the changes after a certain position in a list, when the simulation says so. */
+/** An informer that reports changes only when the simulation calls `deliver`, starting after the changes made before it was created. */
 class SimInformer implements Informer<KubeObject> {
   readonly synced = Promise.resolve();
   readonly #known = new Map<string, KubeObject>();
@@ -269,7 +269,7 @@ function isLive({ spec, status }: SimObject): boolean {
   return nodeName !== undefined && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-/** A strategic merge patch, to the extent that controllers use it. */
+/** Applies a strategic merge patch, to the extent that controllers use it. */
 function merged(known: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const result: Record<string, unknown> = isRecord(known) ? { ...known } : {};

@@ -1,4 +1,4 @@
-/** Resolves to true once all caches have read their objects, or to false if they were stopped before. */
+/** Resolves to true once all caches have read their objects, or to false if they are stopped before that. */
 export async function untilSynced(...caches: { synced: Promise<void> }[]): Promise<boolean> {
   try {
     await Promise.all(caches.map(({ synced }) => synced));

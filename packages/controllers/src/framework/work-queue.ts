@@ -5,9 +5,12 @@ import { isApiStatus } from '@podwright/kube-client';
 export type WorkQueueOptions = {
   /** Reconciles an object, which is read from a cache and may no longer exist. */
   sync: (key: string) => Promise<void>;
-  /** Logged if `sync` fails. */
+  /** The message to log if `sync` fails. */
   failure: string;
-  /** Delay before the first retry of a key, in milliseconds. Default: 5, which always applies to conflicts. */
+  /**
+   * Delay before the first retry of a key, in milliseconds. Default: 5. Does not apply to conflicts, which are always retried after 5 ms at
+   * first.
+   */
   firstRetryMs?: number;
   /** Maximum delay before a retry, in milliseconds. Default: 1,000,000. */
   maxRetryMs?: number;
@@ -20,7 +23,7 @@ export type WorkQueueOptions = {
 };
 
 /**
- * Delays before retrying a failed key: starting with the first value, doubled with each further failure, up to the second (client-go's
+ * Delay before the first retry of a failed key, in milliseconds. It doubles with each further failure, up to `MAX_RETRY_MS` (client-go's
  * defaults).
  */
 const FIRST_RETRY_MS = 5;
@@ -98,7 +101,7 @@ export class WorkQueue {
 
   async #handle(key: string): Promise<void> {
     // Calls to a server in this process may never leave the microtask queue, so let other events run before each key. Changes that the
-    // caller of `add` is still reporting then become part of the decision.
+    // caller of `add` is still reporting are then taken into account.
     await setImmediate();
     try {
       await this.#options.sync(key);

@@ -15,7 +15,7 @@ const MAX_DELETIONS = 500;
 export type PodsDecision = {
   create: NewPod[];
   delete: Pod[];
-  /** Whether the deleted pods do not count, in which case their finalizer is removed first. */
+  /** Whether the deleted pods must not be counted as failed, in which case their finalizer is removed before they are deleted. */
   forgets: boolean;
   /** Time until the next decision is needed, in milliseconds. */
   againInMs?: number;
@@ -62,7 +62,7 @@ function indexWaitMs(failed: Pod | undefined, nowMs: number): number {
   return remainingBackoffMs({ failures: absoluteFailures(failed) + 1, lastFailureMs: finishedAtMs(failed) }, nowMs);
 }
 
-/** Returns the first indexes that neither have ended nor have a pod. */
+/** Returns the first `count` indexes that have not ended and have no pod. */
 function pendingIndexes({ job, ...facts }: JobFacts, count: number): number[] {
   const occupying = replacesOnlyFailed(job) ? [...facts.active, ...facts.terminating] : facts.active;
   const occupied = IndexSet.of(occupying.map(completionIndex).filter((index) => index !== undefined));

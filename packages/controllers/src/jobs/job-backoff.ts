@@ -12,7 +12,7 @@ const MAX_DELAY_MS = 600_000;
 
 export type NewlyFinished = { succeeded: readonly Pod[]; failed: readonly Pod[] };
 
-/** Returns the failures after pods have finished. Failures before the last success do not count. */
+/** Updates the number of failures when pods have finished. Failures before the last success do not count. */
 export function backoffAfter(known: JobBackoff | undefined, { succeeded, failed }: NewlyFinished): JobBackoff {
   const { failures, lastFailureMs } = known ?? { failures: 0, lastFailureMs: 0 };
   const failedAt = failed.map(finishedAtMs);

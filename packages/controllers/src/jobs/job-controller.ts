@@ -21,11 +21,11 @@ import { countReleased, finishedStatus, type Tracking, trackPods } from './job-s
 import { completionVerdict, untilDeadlineMs, type Verdict, verdictOf } from './job-verdict.ts';
 import { isOrphan, releaseOrphan, removeFinalizer } from './orphan-pods.ts';
 
-/** How long pod changes are collected before their Job is handled. Upstream waits one second. */
+/** How long changes to a Job's pods are collected before the Job is handled, in milliseconds. Upstream waits one second. */
 const BATCH_MS = 25;
 /**
- * Retry delays (DefaultJobApiBackOff, MaxJobApiBackOff). They are long because a Job whose pods are rejected records an event for each
- * rejection.
+ * Delay before the first retry, in milliseconds, doubled up to `MAX_RETRY_MS` (DefaultJobApiBackOff, MaxJobApiBackOff). It is long because
+ * each retry of a Job whose pods are rejected records another event.
  */
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -44,7 +44,7 @@ export const jobController: Controller = (parts) => {
   return runJobs(parts, queue);
 };
 
-/** Wakes Jobs, and removes the finalizer from pods that belong to none. */
+/** Queues Jobs that change or whose pods change, and removes the finalizer from pods that belong to no Job. */
 async function runJobs({ client, objects, logger, signal }: ControllerParts, queue: WorkQueue): Promise<void> {
   const jobs = objects.of<Job>(JOBS);
   const pods = objects.of<Pod>(PODS);
@@ -71,7 +71,7 @@ async function runJobs({ client, objects, logger, signal }: ControllerParts, que
   await Promise.all([queue.ended, orphans.ended]);
 }
 
-/** Brings one Job at a time closer to its end. */
+/** Reconciles one Job at a time. */
 export class JobSync {
   readonly #parts: ControllerParts;
   readonly #again: (key: string, delayMs: number) => void;
@@ -119,8 +119,8 @@ export class JobSync {
   }
 
   /**
-   * Records why the Job ends before its active pods are deleted. Otherwise, a sync that finds them deleted after a failed write could count
-   * them as failures of a Job that succeeds.
+   * Records why the Job ends, before its active pods are deleted. If this write failed only after their deletion, the next sync could count
+   * the deleted pods as failures of a Job that succeeds.
    */
   async #announce(facts: JobFacts, verdict: Verdict): Promise<JobFacts> {
     const { job, active } = facts;

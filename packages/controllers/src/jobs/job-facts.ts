@@ -1,4 +1,4 @@
-/** What a Job's pods say about it, before anything is changed. */
+/** Derives the state of a Job from its pods, before anything is changed. */
 import type { Pod } from '@podwright/kube-api';
 import type { Job } from '../objects/job.ts';
 import { isActive, isTerminating } from '../pods/pod-state.ts';
@@ -20,13 +20,13 @@ export type JobState = {
 export type JobFacts = JobState & {
   active: Pod[];
   terminating: Pod[];
-  /** Pod counts, including pods that the status does not count yet. */
+  /** Numbers of succeeded and failed pods, including pods that the status does not count yet. */
   succeeded: number;
   failed: number;
   /** Completion indexes; empty unless the Job is Indexed. `countedIndexes` are those in the status. */
   countedIndexes: IndexSet;
   succeededIndexes: IndexSet;
-  /** Absent if there is no per-index backoff limit. */
+  /** Failed completion indexes; absent if there is no per-index backoff limit. */
   failedIndexes?: IndexSet;
   /** Failed pods by index, retained until their replacements have taken over their failure counts. */
   delayed: ReadonlyMap<number, Pod>;
@@ -72,7 +72,10 @@ export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 }
 
-/** Whether the pod counts as failed. This includes pods deleted before they end, because they may never reach the phase Failed. */
+/**
+ * Whether the pod counts as failed. Unless pods are replaced only once they have failed, this includes pods deleted before they end,
+ * because they may never reach the phase Failed.
+ */
 export function isFailed(job: Job, { metadata, status }: Pod): boolean {
   if (status?.phase === 'Failed') return true;
   if (replacesOnlyFailed(job)) return false;

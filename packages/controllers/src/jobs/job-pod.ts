@@ -1,4 +1,4 @@
-/** Marks that the controller sets on a Job's pods, and the pods it creates. */
+/** The labels, annotations and finalizers that the controller sets on a Job's pods, and the pods that it creates. */
 import type { Container, Pod } from '@podwright/kube-api';
 import { JOBS, type Job } from '../objects/job.ts';
 import { controllerReference } from '../pods/controller-reference.ts';
@@ -7,7 +7,7 @@ import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 
 /** Keeps the pod from being removed until its Job's status has counted it. */
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
-/** Used both as a label and as an annotation on the pods of an Indexed Job. */
+/** The completion index of an Indexed Job's pod, set both as a label and as an annotation. */
 const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count';
 const IGNORED_INDEX_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';
@@ -24,12 +24,12 @@ export function completionIndex({ metadata }: Pod): number | undefined {
   return countIn(metadata.annotations?.[COMPLETION_INDEX]);
 }
 
-/** Returns how many earlier failures of the pod's index count. */
+/** Returns the number of earlier failures of the pod's index that count towards its backoff limit. */
 export function indexFailures({ metadata }: Pod): number {
   return countIn(metadata.annotations?.[INDEX_FAILURES]) ?? 0;
 }
 
-/** Returns the total number of earlier failures of the pod's index. */
+/** Returns the total number of earlier failures of the pod's index, including those that do not count towards its backoff limit. */
 export function absoluteFailures(pod: Pod): number {
   return indexFailures(pod) + ignoredFailures(pod);
 }

@@ -1,4 +1,4 @@
-/** Random histories of Jobs: a kubelet ending pods, users, delayed watches, failed writes and killed processes. */
+/** Simulates random histories of Jobs: a kubelet that ends pods, user actions, delayed watches, failed writes and killed processes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime, type Pod } from '@podwright/kube-api';
@@ -19,7 +19,7 @@ class History {
   readonly #random: Random;
   /** All pods that ever existed, and how they ended. */
   readonly pods = new Map<string, Pod>();
-  /** How many out of 10 ending pods fail. */
+  /** How many out of every ten pods that end do so by failing. */
   readonly #failures: number;
 
   constructor(seed: number) {
@@ -106,7 +106,7 @@ class History {
     if (types.includes('Failed')) assert.ok(types.includes('FailureTarget'));
   }
 
-  /** All parties act without faults until nothing is left to do. */
+  /** Lets all parties act, without faults, until nothing is left to do. */
   async end(): Promise<void> {
     await this.process.settle(() => this.kubelet());
   }

@@ -1,4 +1,4 @@
-/** Computes the status of a Job, in the two steps that count each pod exactly once (trackJobStatusAndRemoveFinalizers). */
+/** Computes the status of a Job in two steps, so that each pod is counted exactly once (trackJobStatusAndRemoveFinalizers). */
 import { findCondition, formatTime, isConditionTrue, type Pod } from '@podwright/kube-api';
 import type { Job, JobCondition, JobStatus } from '../objects/job.ts';
 import { isReady } from '../pods/pod-state.ts';
@@ -28,7 +28,7 @@ export type Tracking = {
   release: Pod[];
   /** Whether further pods are left for the next sync. */
   hasMore: boolean;
-  /** Set if the Job has just been suspended or resumed. */
+  /** The event to record if the Job has just been suspended or resumed. */
   event?: 'Suspended' | 'Resumed';
 };
 

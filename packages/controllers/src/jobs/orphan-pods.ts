@@ -10,7 +10,10 @@ import { hasTrackingFinalizer, TRACKING_FINALIZER } from './job-pod.ts';
 
 type WriteParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'>;
 
-/** Whether the pod has the finalizer but no unfinished Job handled by this controller. */
+/**
+ * Whether the pod has the finalizer although it has no controller, its Job no longer exists, or its Job has finished and is handled by this
+ * controller.
+ */
 export function isOrphan(pod: Pod, jobs: ObjectCache<Job>): boolean {
   if (!hasTrackingFinalizer(pod)) return false;
   const controller = controllerOf(pod);

@@ -7,7 +7,7 @@ export type LoadBalancerState = {
   services: readonly Service[];
   /** The node's addresses, at most one per IP family. */
   addresses: readonly string[];
-  /** Returns who uses a port of the node, such as `a program of the node`, for messages; `undefined` if the port is free. */
+  /** Returns what uses a port of the node, such as `a program of the node`, for messages; `undefined` if the port is free. */
   holderOf: (port: number, protocol: string) => string | undefined;
 };
 

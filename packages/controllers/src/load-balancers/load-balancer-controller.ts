@@ -18,8 +18,8 @@ export type LoadBalancerOptions = {
   /** The node whose addresses Services get. Its proxy must serve them. */
   nodeName: string;
   /**
-   * Reads the ports on which programs of the node listen at any of its `addresses`. Returns a function that reports whether a port is among
-   * them. Called once for all Services, because they may have many ports.
+   * Finds out on which ports processes of the node listen on any of `addresses`. Returns a function that reports whether they listen on a
+   * port. Called once for all Services, because they may have many ports.
    */
   readListeners: (addresses: readonly string[]) => (port: number, protocol: string) => boolean;
 };

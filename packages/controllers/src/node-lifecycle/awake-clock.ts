@@ -1,5 +1,6 @@
 /**
- * A step between two reads does not count if it is longer than this, in milliseconds. The clock is read several times within this period.
+ * If the time between two reads of the clock is longer than this, in milliseconds, it does not count. The clock is read several times
+ * within this period.
  */
 const LONGEST_STEP_MS = 15_000;
 

@@ -3,7 +3,10 @@ import { findCondition, formatTime, type Lease, type Node, type NodeCondition } 
 
 /** After this time without a heartbeat, a node's conditions become Unknown, in milliseconds (node-monitor-grace-period). */
 const GRACE_MS = 50_000;
-/** The same for a node whose kubelet has never posted a status (node-startup-grace-period). */
+/**
+ * How long a kubelet that has never posted a status may take to do so before the node's conditions become Unknown, in milliseconds
+ * (node-startup-grace-period).
+ */
 const STARTUP_GRACE_MS = 60_000;
 /** Conditions reported only by the kubelet. */
 const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];

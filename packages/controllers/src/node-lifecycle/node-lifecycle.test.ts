@@ -1,4 +1,4 @@
-/** The lifecycle of nodes in virtual time: heartbeats stop, clocks are changed, the process sleeps. */
+/** Tests the lifecycle of nodes in virtual time: heartbeats stop, clocks are changed, the controller's process is suspended. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
@@ -19,7 +19,7 @@ const DEFAULT_TOLERATIONS: Toleration[] = ['not-ready', 'unreachable'].map((name
 class Cluster {
   readonly server = new SimServer();
   readonly events: string[] = [];
-  /** Monotonic time and wall-clock time, in milliseconds. */
+  /** Current monotonic time and wall-clock time, in milliseconds. */
   monotonicMs = 0;
   unixMs = Date.parse('2026-01-01T00:00:00Z');
   /** Nodes whose kubelets send heartbeats. */

@@ -10,7 +10,7 @@ import { decideEvictions, type WaitingPods } from './decide-evictions.ts';
 
 /** Interval between checks while pods are waiting for eviction, in milliseconds. */
 const WAITING_MS = 1000;
-/** Interval between checks otherwise, in milliseconds. `AwakeClock` must be read more than once every 15 s. */
+/** Interval between checks while no pods are waiting for eviction, in milliseconds. `AwakeClock` must be read more than once every 15 s. */
 const IDLE_MS = 10_000;
 
 /** Evicts pods that do not tolerate a NoExecute taint, or whose `tolerationSeconds` have passed. */

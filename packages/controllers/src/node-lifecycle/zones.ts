@@ -4,7 +4,10 @@ import { readyOf } from './node-health.ts';
 
 /** Minimum time between NoExecute taints on different nodes of a zone, in milliseconds (node-eviction-rate: 0.1 per second). */
 const EVICTION_INTERVAL_MS = 10_000;
-/** The same for a large zone that is partially disrupted (secondary-node-eviction-rate: 0.01 per second). */
+/**
+ * Minimum time between NoExecute taints on different nodes of a large zone that is partially disrupted, in milliseconds
+ * (secondary-node-eviction-rate: 0.01 per second).
+ */
 const SLOW_INTERVAL_MS = 100_000;
 /**
  * Zones with more nodes than this are large. In smaller zones that are partially disrupted, no pods are evicted

@@ -4,7 +4,7 @@ export type AddressType = 'IPv4' | 'IPv6';
 
 export type EndpointPort = { name?: string; port?: number; protocol?: string; appProtocol?: string };
 
-/** Refers to an endpoint's pod. */
+/** A reference to an endpoint's pod. */
 export type EndpointTarget = {
   kind?: string;
   namespace?: string;

@@ -51,7 +51,7 @@ export type MetricStatus = {
 export type ScalingPolicy = { type: 'Pods' | 'Percent'; value: number; periodSeconds: number };
 
 export type ScalingRules = {
-  /** Default for scaling down: the controller's, 300 seconds. */
+  /** Default: 300 seconds for scaling down, 0 for scaling up. */
   stabilizationWindowSeconds?: number;
   selectPolicy?: 'Max' | 'Min' | 'Disabled';
   policies?: ScalingPolicy[];

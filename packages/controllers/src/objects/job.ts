@@ -9,7 +9,7 @@ export type JobSpec = {
   selector?: LabelSelector;
   template: PodTemplate;
   parallelism?: number;
-  /** If absent, any successful pod completes the Job. */
+  /** Number of pods that must succeed. If absent, the success of any pod completes the Job. */
   completions?: number;
   completionMode?: string;
   backoffLimit?: number;
@@ -33,7 +33,7 @@ export type PodFailureRule = {
 };
 export type ExitCodeRequirement = { containerName?: string; operator: 'In' | 'NotIn'; values: number[] };
 
-/** At least one of the fields is set. */
+/** A rule of a success policy. At least one of the fields is set. */
 export type SuccessRule = { succeededIndexes?: string; succeededCount?: number };
 
 export type JobCondition = {

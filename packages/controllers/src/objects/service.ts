@@ -8,7 +8,7 @@ export type ServicePort = {
   appProtocol?: string;
 };
 
-/** A v1 Service, limited to the fields from which endpoints are computed. */
+/** A v1 Service, limited to the fields used to compute endpoints. */
 export type Service = {
   apiVersion?: string;
   kind?: string;

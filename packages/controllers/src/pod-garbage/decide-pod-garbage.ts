@@ -11,16 +11,16 @@ const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 export type PodGarbageState = {
   pods: readonly Pod[];
   nodes: readonly Node[];
-  /** When pods' nodes were first found to be absent, in Unix milliseconds, by node name. */
+  /** When each pod's node was first found to be absent, in Unix milliseconds, by node name. */
   absentSince: ReadonlyMap<string, number>;
   nowMs: number;
-  /** Default: upstream's. */
+  /** Maximum number of ended pods to retain. Default: 12,500, as in upstream. */
   maxEnded?: number;
 };
 
 export type PodRemoval = {
   pod: Pod;
-  /** A node that must not exist; the caller verifies this with the server first. */
+  /** The pod is removed only if this node does not exist; the caller verifies this with the server first. */
   absentNode?: string;
   /** A condition to set if the pod has not ended. */
   condition?: PodCondition;

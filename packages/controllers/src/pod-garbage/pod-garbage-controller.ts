@@ -60,7 +60,7 @@ export class PodGarbageCollector {
     }
   }
 
-  /** Returns the nodes of removals that exist on the server although they are not in the cache. */
+  /** Returns the nodes named in `removals` that exist on the server although they are not in the cache. */
   async #presentNodes(removals: readonly PodRemoval[]): Promise<Set<string>> {
     const { client, signal } = this.#parts;
     const names = new Set(removals.map(({ absentNode }) => absentNode).filter((name) => name !== undefined));

@@ -51,7 +51,7 @@ function phaseOrder({ status }: Pod): number {
   return PHASE_ORDER[status?.phase ?? ''] ?? 0;
 }
 
-/** An unknown time counts as the latest. */
+/** Treats an unknown time (NaN) as the latest. */
 function latest(ms: number): number {
   return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
 }

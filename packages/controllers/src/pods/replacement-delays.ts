@@ -1,6 +1,9 @@
 import { remainingMs } from '../framework/remaining-time.ts';
 
-/** Backoff for replacing failed pods: a kubelet that has rejected or evicted a pod would often do the same with its replacement. */
+/**
+ * Delay after the first failed pod, in milliseconds, doubled with each further one up to `MAX_DELAY_MS`: a kubelet that has rejected or
+ * evicted a pod would often do the same with its replacement.
+ */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 5 * 60_000;
 /** If a pod fails later than twice the delay plus this time, it has been running properly, so the backoff starts over. */
@@ -14,7 +17,7 @@ export class ReplacementDelays {
 
   /**
    * Returns the time until the failed pods with these UIDs may be replaced, in milliseconds. If it is 0, the caller must replace them now,
-   * and the delay for the next failure doubles. `key` identifies the owner of the pods, whose first failure causes no delay.
+   * and the delay for the next failure doubles. `key` identifies the owner of the pods. An owner's first failure causes no delay.
    */
   take(key: string, failed: readonly string[], nowMs: number): number {
     const known = this.#delays.get(key);

@@ -36,7 +36,7 @@ function compare(a: Pod, b: Pod, { rankOf, nowMs }: { rankOf: (pod: Pod) => numb
   );
 }
 
-/** The cost is a 32-bit integer without a leading `+` or leading zeros; any other text counts as 0. */
+/** The ReplicaSet's pods that have not ended and are not being deleted. */
 function deletionCost({ metadata: { annotations } }: Pod): number {
   const text = annotations?.[DELETION_COST] ?? '';
   const cost = Number(text);

@@ -9,7 +9,7 @@ import {
 /** A kind whose objects maintain a number of identical pods: ReplicaSet or ReplicationController. */
 export type ReplicaKind = {
   resource: Resource;
-  /** Source of the events. */
+  /** The source component of recorded events. */
   component: string;
   /** Whether the status has `terminatingReplicas`. */
   countsTerminating: boolean;

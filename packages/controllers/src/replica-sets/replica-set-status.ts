@@ -6,9 +6,9 @@ const REPLICA_FAILURE = 'ReplicaFailure';
 
 export type StatusInput = {
   replicaSet: Pick<ReplicaSet, 'spec' | 'status'> & { metadata: { generation?: number } };
-  /** Own pods that have not ended and are not being deleted. */
+  /** The ReplicaSet's pods that have not ended and are not being deleted. */
   active: readonly Pod[];
-  /** Number of own pods being deleted, for kinds whose status includes it. */
+  /** Number of the ReplicaSet's pods that are being deleted, for kinds whose status includes it. */
   terminating?: number;
   /** The error of the last creation or deletion. */
   failure?: string;
@@ -34,7 +34,7 @@ export function replicaSetStatus({ replicaSet, active, terminating, failure, now
   };
 }
 
-/** A failure that has already been reported is not replaced. */
+/** Keeps an existing `ReplicaFailure` condition unchanged, even if the latest failure is a different one. */
 function conditionsOf({ replicaSet, active, failure, nowMs }: StatusInput): ReplicaSetCondition[] {
   const { conditions = [] } = replicaSet.status ?? {};
   const others = conditions.filter(({ type }) => type !== REPLICA_FAILURE);

@@ -33,7 +33,7 @@ export function unknownConsumers({ claim, podOf }: Omit<ClaimState, 'absent'>): 
   return (claim.status?.reservedFor ?? []).filter((one) => isPod(one) && podOf(one.name) === undefined);
 }
 
-/** A claim without consumers is deallocated; a generated claim is deleted once its pod is done. */
+/** Decides what happens to a claim: without consumers, it is deallocated; if it was generated, it is deleted once its pod is done. */
 export function decideClaim({ claim, podOf, absent }: ClaimState): ClaimDecision {
   const { reservedFor = [], allocation } = claim.status ?? {};
   const remaining = reservedFor.filter((one) => !isPod(one) || isUsing(one, { podOf, absent }));

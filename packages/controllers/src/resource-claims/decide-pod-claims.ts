@@ -1,4 +1,4 @@
-/** The ResourceClaims that a pod needs (pkg/controller/resourceclaim/controller.go, syncPod). Pure. */
+/** Decides what has to be done about the ResourceClaims that a pod needs (pkg/controller/resourceclaim/controller.go, syncPod). Pure. */
 import { claimStatusesOf, type KubeObject, type Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { ClaimConsumer, ResourceClaimTemplate, StoredClaim } from '../objects/resource-claim.ts';
@@ -37,7 +37,7 @@ export function decidePodClaims({ pod, claimOf, owned }: PodClaimsState): PodCla
     if (status !== undefined && status.resourceClaimName === undefined) return { type: 'none' }; // none is needed
     const named = claimOf(status?.resourceClaimName ?? '');
     if (named !== undefined && isFor(named, pod)) return { type: 'none' };
-    // a process that ended right after creating the claim did not add its name to the status
+    // an earlier process may have ended after creating the claim but before adding its name to the status
     const existing = owned.find((one) => one.metadata.annotations?.[POD_CLAIM_ANNOTATION] === name && isFor(one, pod));
     return existing === undefined
       ? { type: 'create', podClaim: name, template }

@@ -22,7 +22,7 @@ const claimOf = (ownerReferences: OwnerReference[]): KubeObject => ({
   metadata: { name: 'data-db-1', ownerReferences },
 });
 
-/** `policy` is whenDeleted, then whenScaled. */
+/** `policy`: the values of `whenDeleted` and `whenScaled`, in this order. */
 function check(
   policy: [ClaimRetention, ClaimRetention],
   { known = [], isCondemned = false }: { known?: OwnerReference[]; isCondemned?: boolean },

@@ -7,7 +7,7 @@ import { newStatefulSet, type PodOptions, statefulPod } from './stateful-set.fix
 
 const NOW = Date.parse('2026-01-01T00:01:00Z');
 
-/** Decides for pods given by ordinal. The template's revision is `db-2`. */
+/** Decides about a set with these pods, given by ordinal. The template's revision is `db-2`. */
 function decide(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>, stale: number[] = []) {
   const set = newStatefulSet(spec, { currentReplicas: 1 });
   const revision = (name: string) => ({ revision: name, template: set.spec.template });

@@ -48,7 +48,10 @@ export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision 
 
 type Replica = { ordinal: number; pod: Pod };
 
-/** Contains only existing pods, because the number of ordinals can be any 31-bit integer. */
+/**
+ * The pods of a set, divided into those in its range of ordinals and those outside it. Contains only existing pods, because the number of
+ * ordinals can be any 31-bit integer.
+ */
 type Places = {
   /** The pods with ordinals in the set's range, lowest first. */
   replicas: Replica[];
@@ -162,8 +165,8 @@ function updateActions(state: StatefulSetState, { replicas, start, end }: Places
 }
 
 /**
- * Whether an update would replace the pod but it is not running: it has not started, or is crash-looping. An ordered update would wait for
- * it, so fixing the template would have no effect. Upstream waits until a user deletes the pod.
+ * Whether the pod is not running (it has not started, or is crash-looping) and an update would replace it. An ordered update would
+ * otherwise wait for the pod, so fixing the template would have no effect. Upstream waits until a user deletes the pod.
  */
 function isStuck({ set, update }: StatefulSetState, { ordinal, pod }: Replica, { start }: Places): boolean {
   const { type, rollingUpdate: { partition = 0 } = {} } = set.spec.updateStrategy ?? {};

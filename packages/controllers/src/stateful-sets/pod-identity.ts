@@ -6,7 +6,7 @@ import { type PodTemplate, podFromTemplate } from '../pods/pod-template.ts';
 
 const POD_NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const POD_INDEX_LABEL = 'apps.kubernetes.io/pod-index';
-/** The value is the name of the pod's ControllerRevision. */
+/** Label that contains the name of the pod's ControllerRevision. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
 /** A pod to create, with its name. */

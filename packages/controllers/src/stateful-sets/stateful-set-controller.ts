@@ -145,7 +145,10 @@ export class StatefulSetSync {
     }
   }
 
-  /** A set being deleted leaves its pods to the garbage collector. Its revisions may already be gone. */
+  /**
+   * Writes the status of a set being deleted, which leaves its pods to the garbage collector. Takes the revisions from the existing status,
+   * because their objects may already be gone.
+   */
   #reportDeleted(key: string, set: StatefulSet): Promise<void> {
     const { currentRevision: current = '', updateRevision: update = '', collisionCount = 0 } = set.status ?? {};
     return this.#report(key, set, { current, update, collisionCount });

@@ -1,4 +1,7 @@
-/** Random histories of StatefulSets: scaling, updates, rollbacks, failing pods, delayed watches, failed writes and killed processes. */
+/**
+ * Simulates random histories of StatefulSets: scaling, updates, rollbacks, failing pods, delayed watches, failed writes and killed
+ * processes.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject, Pod } from '@podwright/kube-api';

@@ -10,7 +10,7 @@ import {
 import type { Attachment, Claim, Volume } from '../objects/storage.ts';
 import { namedVolume } from './named-volume.ts';
 
-/** Annotation of nodes whose kubelet leaves it to the controller to attach volumes. */
+/** Annotation of nodes whose kubelet lets the controller attach and detach volumes. */
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 /** How long a volume may remain in use on an unready node, in milliseconds (upstream's `maxWaitForUnmountDuration`). */
@@ -36,7 +36,10 @@ export type AttachmentPlan = {
   /** The needed volumes by attachment name. */
   needed: Map<string, NeededVolume>;
   attach: { name: string; needed: NeededVolume }[];
-  /** Needed volumes that can be attached to only one node and are attached to a different one. `pods` use them there. */
+  /**
+   * Needed volumes that can be attached to only one node and are attached to a different one. `pods` are the pods that use the volume on
+   * that node.
+   */
   blocked: { needed: NeededVolume; pods: Pod[] }[];
   /** Attachments to remove: first from the node's status, then from the API. */
   detach: Attachment[];

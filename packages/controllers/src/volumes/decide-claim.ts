@@ -84,8 +84,8 @@ function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
 }
 
 /**
- * Decides for a claim that is annotated as bound although its volume is not bound to any claim. Users can set this annotation, so the
- * volume must satisfy the claim, except for properties that can change after binding.
+ * Decides what to do with a claim that is annotated as bound although its volume is not bound to any claim. Users can set this annotation,
+ * so the volume must satisfy the claim, except for properties that can change after binding.
  */
 function ofFreeVolume(claim: Claim, volume: Volume): ClaimDecision {
   const mismatch = lastingMismatch(volume, claim);
@@ -190,7 +190,7 @@ export function matchingVolume(claim: Claim, volumes: readonly Volume[]): Volume
 
 const storageOf = (amounts: Readonly<Record<string, string>> = {}): string => amounts.storage ?? '0';
 
-/** Returns the phase of a volume, given the claim with the name in its reference. */
+/** Returns the phase of a volume. `claim` is the claim with the namespace and name in the volume's `claimRef`, if it exists. */
 export function volumePhase(
   { spec: { claimRef } }: Volume,
   claim: Claim | undefined,

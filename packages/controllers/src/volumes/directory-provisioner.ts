@@ -31,8 +31,8 @@ export type DirectoryProvisionerOptions = {
   /** Creates a volume's directory, writable by pods of any user. Resolves if it already exists. */
   create: (path: string) => Promise<void>;
   /**
-   * Removes a volume's directory with all its files. Resolves if it does not exist. Rejects when the signal aborts, which limits the time
-   * spent on many files; a later call continues the removal.
+   * Removes a volume's directory with all its files. Resolves if it does not exist. Rejects when the signal aborts, which bounds the time
+   * spent on a directory with many files; a later call continues the removal.
    */
   remove: (path: string, signal: AbortSignal) => Promise<void>;
 };
@@ -44,8 +44,8 @@ const MAX_RETRY_MS = 60_000;
 
 /**
  * Creates a directory on the node for each claim of a StorageClass with the provisioner `podwright.dev/directory`. On the first start,
- * creates a default StorageClass if there is no StorageClass. It makes the scheduler place pods with new claims on this node even if other
- * nodes have joined. Directories have no size limit, so expanding a claim only changes its capacity.
+ * creates a default StorageClass if there is no StorageClass; this class makes the scheduler place pods with new claims on this node even
+ * if other nodes have joined. Directories have no size limit, so expanding a claim only changes its capacity.
  */
 export function directoryProvisioner(options: DirectoryProvisionerOptions): Controller {
   return async (parts) => {

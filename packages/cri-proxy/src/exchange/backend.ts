@@ -2,7 +2,7 @@ import type { HeaderField, RawEnd } from '@podwright/grpc';
 
 /** A client's call. Messages are in wire format, including gRPC's five-byte prefix. */
 export type ProxyRequest = {
-  /** For example `/runtime.v1.RuntimeService/Version`. */
+  /** The path of the gRPC method, such as `/runtime.v1.RuntimeService/Version`. */
   readonly path: string;
   /** All header fields, including `:path`. */
   readonly fields: readonly HeaderField[];
@@ -20,11 +20,11 @@ export type ProxyRequest = {
 
 /** The response to a call. */
 export type ProxyAnswer = {
-  /** `undefined` if the call ends without headers, as most failed calls do. */
+  /** The response headers; `undefined` if the call ends without headers, as most failed calls do. */
   readonly headers: readonly HeaderField[] | undefined;
-  /** Must be iterated exactly once. Ends when the call has ended; `end` then returns the outcome. */
+  /** The response messages. Must be iterated exactly once. The iteration ends when the call has ended; `end` then returns the outcome. */
   readonly messages: AsyncIterable<Buffer>;
-  /** How the call ended. Valid after the last message. */
+  /** Returns how the call ended. Valid after the last message. */
   end(): Promise<RawEnd>;
 };
 

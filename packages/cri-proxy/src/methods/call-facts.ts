@@ -29,7 +29,7 @@ export class CallFacts implements CallObserver {
     return facts;
   }
 
-  /** Returns the facts of a request. `request` is its message in wire format. */
+  /** Returns the method of a request, and the pod or container it is about. `request` is its message in wire format. */
   ofRequest(path: string, request: Buffer | undefined): Facts {
     const method = this.methods.get(path);
     if (method === undefined || request === undefined) return { method };

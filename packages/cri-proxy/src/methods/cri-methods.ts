@@ -3,7 +3,7 @@ import { ImageService, ImageTransfers, RuntimeService, Traces } from '@podwright
 
 /** A method that the proxy can decode. */
 export type CriMethod = {
-  /** For example `RunPodSandbox`. */
+  /** The name of the method, such as `RunPodSandbox`. */
   name: string;
   path: string;
   /** The protobuf package of the method's service: `runtime.v1`, `runtime.v1alpha2`, or the package of a Podwright service. */

@@ -9,7 +9,7 @@ export const RECORDING_VERSION = 1;
 export type RecordingHeader = {
   recording: typeof RECORDING_FORMAT;
   version: number;
-  /** RFC 3339. */
+  /** When the recording was started (RFC 3339). */
   startedAt: string;
 };
 
@@ -24,7 +24,7 @@ type Bodies = {
   responseBytes?: string;
 };
 
-/** How a call ended. `status` is absent if it succeeded. `trailers` excludes those covered by `status` and those of every call. */
+/** How a call ended. `status` is absent if it succeeded. `trailers` excludes those covered by `status` and those that every call has. */
 type Ending = { status?: { code: number; message: string }; trailers?: HeaderField[] };
 
 /** A call with a single response message, written when it has ended. */

@@ -15,11 +15,11 @@ const TIME_ERROR_MS = 100;
 export type RecordedCall = {
   method: CriMethod;
   atMs: number;
-  /** `Infinity` if the stream had not ended. */
+  /** When the call ended; `Infinity` if it is a stream that had not ended. */
   endMs: number;
   request: Message;
   answers: { atMs: number; message: Message }[];
-  /** Set if the call failed. `trailers` are then any additional trailers, such as error details. */
+  /** The gRPC status, if the call failed. `trailers` then contains any additional trailers, such as error details. */
   status?: { code: number; message: string };
   trailers?: HeaderField[];
 };
@@ -133,8 +133,8 @@ class RecordingReader {
   }
 
   /**
-   * Returns the end of a call, corrected if it is slightly before that of the previous one. Calls are recorded in the order in which they
-   * ended, but the recorded times are inexact, so a short call may appear to end before the one it followed.
+   * Returns the end time of a call, corrected if it is slightly before that of the previous one. Calls are recorded in the order in which
+   * they ended, but the recorded times are inexact, so a short call may appear to end before the one it followed.
    */
   #endAfter(endMs: number): number {
     const isInexact = endMs < this.#lastEndMs && endMs > this.#lastEndMs - TIME_ERROR_MS;

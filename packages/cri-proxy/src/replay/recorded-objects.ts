@@ -173,7 +173,7 @@ export class RecordedObjects {
   }
 }
 
-/** Object states after successful calls. */
+/** Object states after successful calls, by method. */
 const DONE = {
   StopPodSandbox: PodSandboxState.SANDBOX_NOTREADY,
   StartContainer: ContainerState.CONTAINER_RUNNING,

@@ -26,7 +26,7 @@ import type { RecordedCall, Recording } from '../recording/read-recording.ts';
 import { matchesContainer, matchesSandbox } from './filters.ts';
 import { type Change, ReplayRuntime } from './replay-runtime.ts';
 
-/** How often an event stream checks for due events. */
+/** How often an event stream checks for due events, in milliseconds. */
 const EVENT_INTERVAL_MS = 50;
 
 /** A client's call during a replay. */

@@ -4,7 +4,7 @@ import { matchesPattern } from '../methods/pattern.ts';
 import type { Effects, Rule, Script } from './script.ts';
 import { ScriptFields, ScriptText } from './script-fields.ts';
 
-/** Maximum length of a script in characters, and maximum number of rules. */
+/** Maximum length of a script in characters. It may have at most `MAX_RULES` rules. */
 const MAX_LENGTH = 1 << 20;
 const MAX_RULES = 1000;
 /** Default for `within`, in milliseconds: how long responses to be reordered wait for others. */

@@ -16,7 +16,10 @@ export function absolutePath(field: string, path: string): string {
   throw invalid(`${field} "${path}" is not an absolute path`);
 }
 
-/** Rejects an empty ID in calls that succeed for nonexistent objects, such as removals. Throws `invalid_argument`. */
+/**
+ * Rejects an empty ID (`invalid_argument`) in calls such as removals, which would otherwise succeed because there is no object with that
+ * ID.
+ */
 export function givenId(attempted: string, id: string): string {
   if (id !== '') return id;
   throw invalid(`${attempted}: the request has no id`);

@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorMessage, Limiter, type Logger } from '@podwright/base';
 
-/** Maximum number of concurrent measurements. Each walks a container's writable layer, so more of them would only slow down other work. */
+/**
+ * Maximum number of concurrent measurements. Each one walks a container's writable layer, so running more at a time would only slow down
+ * other work.
+ */
 const AT_ONCE = 8;
 
 /**

@@ -9,8 +9,8 @@ export function verboseInfo(verbose: boolean, details: () => object, name = 'inf
 /** Maximum number of records per message of a streamed list. */
 const PAGE_SIZE = 100;
 /**
- * Estimated page size in bytes at which a page is sent. Even if the estimate is only half the real size, a page stays far below the 16 MiB
- * that clients accept.
+ * A page is sent once it has this estimated size in bytes. Even if the estimate is only half the real size, a page stays far below the 16
+ * MiB that clients accept.
  */
 const PAGE_BYTES = 1 << 20;
 

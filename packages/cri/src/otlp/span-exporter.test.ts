@@ -29,7 +29,7 @@ const SPAN: Span = {
   isServer: true,
 };
 
-/** The same span in OTLP's JSON. */
+/** The test's span in OTLP's JSON, as the collector receives it. */
 const RECEIVED = {
   traceId: TRACE,
   spanId: '00f067aa0ba902b7',

@@ -4,8 +4,8 @@ import { PodwrightError } from '@podwright/base';
 export const MAX_EXEC_OUTPUT_BYTES = (16 << 20) - 1024;
 
 /**
- * Maximum output that a runtime holds for all concurrent ExecSync calls. Further output is dropped, except for the first page of each
- * stream. This is enough for a few calls with the maximum output.
+ * Maximum output that a runtime holds for all concurrent ExecSync calls, enough for a few calls with the maximum output. Output beyond that
+ * is dropped, apart from the first 4 KiB of each stream.
  */
 export const MAX_EXEC_OUTPUT_TOTAL_BYTES = 64 << 20;
 

@@ -15,7 +15,7 @@ export type FakeExec = (request: ExecSyncRequest) => { exitCode: number; stdout?
 const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT, CONTAINER_DELETED_EVENT } =
   ContainerEventType;
 
-/** Exit codes as shells report them: 128 + SIGTERM and 128 + SIGKILL. */
+/** Exit code of a terminated process as shells report it: 128 + SIGTERM. For a killed process, it is 128 + SIGKILL. */
 const TERMINATED = { exitCode: 143 };
 const KILLED = { exitCode: 137 };
 

@@ -17,7 +17,9 @@ export type Fault = {
   delayMs?: number;
   /** The error the call rejects with. */
   error?: Error;
-  /** With `before`, the default, the call has no effect. With `after`, it takes effect and only its response is lost. */
+  /**
+   * When the fault occurs. With `before`, the default, the call has no effect. With `after`, it takes effect and only its response is lost.
+   */
   when?: 'before' | 'after';
   /** How many calls are affected; all if omitted. */
   times?: number;

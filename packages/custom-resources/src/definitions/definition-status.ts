@@ -1,4 +1,4 @@
-/** The status of definitions (apiextensions-apiserver, controller/status and controller/establish). */
+/** Computes the status of CustomResourceDefinitions (apiextensions-apiserver, controller/status and controller/establish). */
 import {
   type ApiObject,
   isSameValue,
@@ -118,7 +118,10 @@ function withApproval(definition: ApiObject, now: string): ApiObject {
   return withCondition(definition, condition, now);
 }
 
-/** Returns the definition as updated when its deletion is first requested: it remains until its objects are deleted. */
+/**
+ * Adds a finalizer and a condition to a definition when its deletion is first requested, so that it remains until its objects have been
+ * deleted.
+ */
 export function withCleanup(definition: ApiObject, now: string): ApiObject {
   const { finalizers = [] } = definition.metadata;
   const next = finalizers.includes(CLEANUP_FINALIZER) ? finalizers : [...finalizers, CLEANUP_FINALIZER];
@@ -129,7 +132,7 @@ export function withCleanup(definition: ApiObject, now: string): ApiObject {
   return withCondition({ ...definition, metadata: { ...definition.metadata, finalizers: next } }, pending, now);
 }
 
-/** Returns the definition as updated once its objects have been deleted. */
+/** Removes the finalizer added by `withCleanup` once the definition's objects have been deleted. */
 export function withoutCleanup(definition: ApiObject): ApiObject {
   const { finalizers = [], ...metadata } = definition.metadata;
   const others = finalizers.filter((one) => one !== CLEANUP_FINALIZER);

@@ -101,7 +101,7 @@ const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 
 const hasBreaks = (text: string): boolean => text.includes('\n');
 
-/** Checks only the form of CEL rules. */
+/** Checks the form of CEL rules without compiling them. */
 function validationRules(field: string, schema: JsonSchema): FieldError[] {
   const rules = (schema['x-kubernetes-validations'] ?? []) as readonly RuleForm[];
   return rules.flatMap((rule, index) => {

@@ -1,4 +1,4 @@
-/** Whether a schema is structural: every field has a type outside of value validation (apiextensions-apiserver, apiserver/schema). */
+/** Checks that schemas are structural: every field has a type outside of value validation (apiextensions-apiserver, apiserver/schema). */
 
 import { LinearPattern, PatternError } from '@podwright/cel/patterns';
 import { type FieldError, forbiddenField, invalidValue, isSameValue, required } from '@podwright/kube-kinds';

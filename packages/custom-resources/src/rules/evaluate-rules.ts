@@ -19,8 +19,8 @@ const NO_BUDGET = 'validation failed due to running out of cost budget, no furth
 type Pair = { readonly value: unknown; readonly old: unknown };
 
 /**
- * The values that decide whether an error is demoted to a warning (ratcheting). It is if an update did not change the value itself or, if
- * that has no old state, the nearest enclosing value that has one.
+ * The values that decide whether an error is demoted to a warning (ratcheting). It is demoted if an update did not change the value itself
+ * or, if that has no old state, the nearest enclosing value that has one.
  */
 type Ratchet = { readonly current?: Pair | undefined; readonly parent?: Pair | undefined };
 

@@ -23,7 +23,7 @@ export type ValidationRule = {
 
 export type CompiledRule = {
   readonly rule: ValidationRule;
-  /** Undefined if the rule is empty or does not compile. */
+  /** The compiled rule; undefined if the rule is empty or does not compile. */
   readonly program: Program | undefined;
   readonly problem: string | undefined;
   readonly message: Program | undefined;

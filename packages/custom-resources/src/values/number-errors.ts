@@ -11,7 +11,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 
 const MAX_FLOAT32 = 3.4028234663852886e38;
 
-/** Returns the number format of the schema, or '' if it has none known for its type. */
+/** Returns the number format of the schema, or '' if its format is unset or unknown for its type. */
 export function numberFormat({ type = '', format = '' }: JsonSchema): string {
   return Object.hasOwn(FORMATS, type) && FORMATS[type]!.includes(format) ? format : '';
 }
@@ -55,7 +55,7 @@ function isInRange(number: number, type: string | undefined, format: string): bo
   return format === 'int32' ? (number | 0) === number : -(2 ** 63) <= number && number < 2 ** 63;
 }
 
-/** As upstream, the factor is truncated if the number is an integer. */
+/** If the number is an integer, truncates the factor, as upstream does. */
 function multipleErrors(number: number, multipleOf: number, path: string): FieldError[] {
   const isInteger = Number.isInteger(number);
   const factor = isInteger ? Math.trunc(multipleOf) : multipleOf;

@@ -17,7 +17,7 @@ function errors(spec: unknown, schema: JsonSchema, old?: unknown): string[] {
   ].map(({ field, message }) => `${field}: ${message}`);
 }
 
-// observed on kube-apiserver 1.36.2
+// these errors were observed on kube-apiserver 1.36.2
 test('invalid values have upstream’s errors', () => {
   const cases: [schema: JsonSchema, value: unknown, ...expected: string[]][] = [
     [{ type: 'integer' }, 'x', 'Invalid value: "string": spec in body must be of type integer: "string"'],
@@ -62,7 +62,7 @@ test('invalid values have upstream’s errors', () => {
   ]);
 });
 
-// from apiextensions-apiserver, validation_test.go
+// cases from apiextensions-apiserver's validation_test.go
 test('numbers must be within the range of their format', () => {
   const integer = (format: string): JsonSchema => ({ type: 'integer', format });
   const ranged = (prefix: string, type: string) =>

@@ -18,7 +18,7 @@ import { numberErrors, numberFormat } from './number-errors.ts';
 
 export type Validation = {
   patterns: Patterns;
-  /** Shared by all values of the object; created at the first one. */
+  /** Limits the steps of pattern matching. One budget is shared by all values of an object; it is created if unset. */
   budget?: MatchBudget;
   /** The path of the value, such as `spec.a[0]`; '' for the object itself. */
   path: string;
@@ -31,7 +31,7 @@ type Budgeted = Validation & { budget: MatchBudget };
 /** Maximum number of errors returned for an object; validation stops when it is reached. */
 const MAX_ERRORS = 100;
 
-/** Errors of combined schemas have no path. */
+/** Errors about `anyOf`, `oneOf`, `allOf` and `not` have no path. */
 const combined = (message: string): FieldError => invalidValue('<nil>', '', message);
 
 export function validateValue(value: unknown, schema: JsonSchema, options: Validation): FieldError[] {

@@ -11,14 +11,15 @@ export const PAGE_SIZE = 500;
 
 /** Receives a list of objects and subsequent changes. */
 export type ListHandler<T> = {
-  /** A list was read. Its objects replace all previous ones. */
+  /** Called when a list has been read. Its objects replace all previous ones. */
   onList(objects: T[]): void;
   onChange(change: Change<T>): void;
   /**
-   * A list or watch failed. It is retried unless `isFinal`, which means that the user lacks permission or the server lacks the resource.
+   * Called when a list or watch has failed. It is retried unless `isFinal`, which means that the user lacks permission or the server lacks
+   * the resource.
    */
   onFailure(error: unknown, isFinal: boolean): void;
-  /** The server has responded to a list or accepted a watch, so the objects are current. */
+  /** Called when the server has responded to a list or accepted a watch, so the objects are current. */
   onLive(): void;
 };
 

@@ -3,7 +3,7 @@ import { errorFrom, parametersOf, type Query } from './request.ts';
 import { keyProtocol, socketUrl } from './session-key.ts';
 
 const STREAM_PROTOCOL = 'podwright.stream.v1';
-/** RFC 6455, section 7.4.1. */
+/** WebSocket close code for a normal closure (RFC 6455, section 7.4.1). */
 const NORMAL_CLOSURE = 1000;
 
 export type StreamOptions = {
@@ -55,7 +55,7 @@ class Messages {
   readonly #queue: (string | ArrayBuffer)[] = [];
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#end(new Error('the request was cancelled'));
-  /** Undefined while the socket is open, null after it was closed normally. */
+  /** Why the stream ended: undefined while the socket is open, null after it was closed normally. */
   #failure: Error | null | undefined;
   #wake = () => {};
 

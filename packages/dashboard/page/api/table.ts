@@ -21,13 +21,13 @@ const ACCEPT = `${AS_TABLE},application/json;q=0.5`;
 
 /** Receives the rows of a table and subsequent changes. */
 export type TableHandler = {
-  /** A list was read. Its rows replace all previous ones. */
+  /** Called when a list has been read. Its rows replace all previous ones. */
   onTable(columns: TableColumn[], rows: TableRow[]): void;
-  /** Rows were added, changed or deleted. `type`: the type of the watch event. */
+  /** Called when rows have been added, changed or deleted. `type`: the type of the watch event. */
   onRows(type: string, rows: TableRow[]): void;
-  /** The server has accepted a watch, so the rows are current. */
+  /** Called when the server has accepted a watch, so the rows are current. */
   onLive(): void;
-  /** A list or watch failed. It is retried unless `isFinal`. */
+  /** Called when a list or watch has failed. It is retried unless `isFinal`. */
   onFailure(error: unknown, isFinal: boolean): void;
 };
 

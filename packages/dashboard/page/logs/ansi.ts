@@ -8,12 +8,12 @@ export type Piece = { text: string; style: string };
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
-/** Control sequences (ECMA-48): CSI; OSC, DCS, SOS, PM and APC strings including their terminator; other escape sequences. */
+/** Matches control sequences (ECMA-48): CSI; OSC, DCS, SOS, PM and APC strings including their terminator; other escape sequences. */
 const SEQUENCE =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*[0-~]?|\u009b[0-?]*[ -/]*[@-~]/g;
 const COLOUR_SEQUENCE = /^(?:\u001b\[|\u009b)([\d;:]*)m$/;
 
-/** Control characters other than tab, and invisible characters such as those that change the text direction. */
+/** Matches control characters other than tab, and invisible characters such as those that change the text direction. */
 const HARMFUL =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 

@@ -3,12 +3,12 @@
 export type LogLine = {
   /** RFC 3339 in UTC with nanoseconds (nine digits), so that times can be compared as strings. '' if the line has no timestamp. */
   time: string;
-  /** Index into `LogRequest.containers`. */
+  /** The container that wrote the line, as an index into `LogRequest.containers`. */
   source: number;
   text: string;
 };
 
-/** A timestamp (RFC 3339) and the space after it. The fractional seconds may have any length. */
+/** Matches a timestamp (RFC 3339) and the space after it. The fractional seconds may have any length. */
 const STAMPED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d) ?/;
 
 /** The length of a UTC timestamp with nanoseconds, the usual format of the kubelet. */

@@ -13,7 +13,7 @@ export type Shown = {
   total: number;
   /** Number of old lines removed to limit memory usage. */
   dropped: number;
-  /** Increases with each change. */
+  /** A number that increases with each change. */
   version: number;
 };
 

@@ -96,7 +96,7 @@ export class App {
     try {
       this.namespaces.value = await readNamespaces(this.#abort.signal);
     } catch {
-      // the current namespace is always offered
+      // ignored, because the current namespace is always offered
     }
   }
 

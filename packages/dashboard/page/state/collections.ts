@@ -5,7 +5,7 @@ import { Collection, type NewestOnly } from './collection.ts';
 
 /** How long an unused collection stays open, because users often return to a page soon. */
 const LINGER_MS = 20_000;
-/** A busy cluster has a lot of events. */
+/** Limits the events to retain, because a busy cluster has a lot of them. */
 const NEWEST_EVENTS: NewestOnly = { maxObjects: 3000, timeOf: (object) => eventTimeMs(object as EventObject) };
 
 type Shared = { collection: Collection<KubeObject>; users: number; timer?: ReturnType<typeof setTimeout> };

@@ -3,7 +3,7 @@ import type { App } from './app.ts';
 
 /** Links by the key that follows `g`. */
 const PLACES: Record<string, string> = { o: '#/', w: '#/workloads', s: '#/services', e: '#/events', i: '#/images' };
-/** How soon the second key must follow `g`. */
+/** How soon the second key must follow `g`, in milliseconds. */
 const SECOND_KEY_MS = 1500;
 
 /** Handles key presses until the signal aborts. */

@@ -1,7 +1,7 @@
-/** OOM kills of containers, which exceeded their memory limits. Pure functions. */
+/** OOM kills of containers that exceeded their memory limits. Pure functions. */
 import type { Pod } from '../api/objects.ts';
 
-/** `time` is in Unix milliseconds. */
+/** An OOM kill of a container. `time` is in Unix milliseconds. */
 export type MemoryKill = { container: string; time: number };
 
 /** Maximum number of kills to retain for a pod. */

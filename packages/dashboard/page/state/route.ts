@@ -9,7 +9,7 @@ export type Route =
   /** The list of a resource, with its ID such as `apps/v1/deployments`. */
   | { page: 'list'; resource: string }
   | { page: 'pod'; namespace: string; name: string; tab: string }
-  /** `namespace` is '' for cluster-scoped objects. */
+  /** The page of an object. `namespace` is '' for cluster-scoped objects. */
   | { page: 'object'; resource: string; namespace: string; name: string; tab: string }
   | { page: 'unknown' };
 

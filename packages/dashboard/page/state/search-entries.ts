@@ -1,4 +1,4 @@
-/** The entries of the search box: the names of all objects of every resource that can be listed. */
+/** The entries of the search box: all objects, by name, of every resource that can be listed. */
 import { signal } from '@preact/signals';
 import { readMayList } from '../api/access.ts';
 import type { KubeObject, Resource } from '../api/objects.ts';
@@ -27,7 +27,7 @@ export class SearchEntries {
   readonly entries = signal<readonly SearchEntry[]>([]);
   readonly isReading = signal(false);
   #readMs = Number.NEGATIVE_INFINITY;
-  /** The namespaces that were last read. */
+  /** The namespaces that were searched when the names were last read. */
   #place: string | undefined;
 
   /** Reads the names unless they were read within the last 30 seconds. Never rejects. */

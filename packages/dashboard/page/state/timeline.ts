@@ -2,7 +2,7 @@
 import { type EventObject, eventContainer, eventCount, eventTimeMs, type Pod } from '../api/objects.ts';
 
 export type Moment = {
-  /** Unix milliseconds. */
+  /** When the entry happened, in Unix milliseconds. */
   timeMs: number;
   text: string;
   isWarning: boolean;

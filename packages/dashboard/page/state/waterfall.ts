@@ -3,7 +3,7 @@ import type { TraceSpan } from '../api/dashboard.ts';
 
 export type Bar = {
   span: TraceSpan;
-  /** Number of ancestors. */
+  /** How deeply the span is nested: its number of ancestors. */
   depth: number;
   /** The left edge and width, as fractions of the chart's width. */
   from: number;

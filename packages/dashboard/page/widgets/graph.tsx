@@ -7,7 +7,7 @@ export type Line = { name: string; values: readonly (number | null)[] };
 type GraphProps = {
   /** The graph's accessible name. */
   label: string;
-  /** Unix seconds. */
+  /** The times of the values, in Unix seconds. */
   times: readonly number[];
   lines: readonly Line[];
   /** The top of the scale. Default: slightly more than the largest value. */
@@ -16,7 +16,7 @@ type GraphProps = {
   marks?: readonly number[];
   /** Formats a value for the scale. */
   text(value: number): string;
-  /** In pixels. */
+  /** Height in pixels. */
   height?: number;
 };
 
@@ -141,7 +141,7 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, times: readonly number[], col
   ctx.restore();
 }
 
-/** Returns the top of the scale. */
+/** Returns the value at the top of the vertical scale. */
 const topOf = ({ max }: GraphProps, largest: number): number => max ?? (largest > 0 ? largest * 1.1 : 1);
 
 /** Resolves a custom property to a color value, as required by canvas. */

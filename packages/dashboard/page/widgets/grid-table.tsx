@@ -1,4 +1,7 @@
-/** A table of objects. Only visible rows are rendered if the table is long. Keys move between the links in its rows (see keys.ts). */
+/**
+ * A table of objects. Only visible rows are rendered if the table is long. Keyboard shortcuts move between the links in its rows (see
+ * keys.ts).
+ */
 import type { ComponentChildren } from 'preact';
 import { VirtualRows } from './virtual-rows.tsx';
 

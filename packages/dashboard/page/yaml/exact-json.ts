@@ -3,9 +3,9 @@
  * `JSON.parse` would change 9007199254740993 to 9007199254740992. Pure functions.
  */
 
-/** A string, or a number outside of strings. */
+/** Matches a string, or a number outside of strings. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-/** An integer with so many digits that it may not be safe as a number. */
+/** Matches an integer with so many digits that it may not be safe as a number. */
 const LONG_INTEGER = /^-?\d{16,}$/;
 
 /** Parses JSON. Integers that a number cannot represent exactly become BigInts. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 
 const WILDCARDS = new Set(['0.0.0.0', '::']);
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
-/** A host and an optional port, as in the Host header (RFC 9110, section 7.2). */
+/** Matches a host and an optional port, as in the Host header (RFC 9110, section 7.2). */
 const HOST = /^(?:\[([\da-f:.]{2,45})\]|([a-z\d][a-z\d.-]{0,252}))(?::\d{1,5})?$/i;
 
 /**

@@ -6,7 +6,7 @@ import type { JsonCalls } from '../upstream/json-calls.ts';
 import { findNode } from './describe-session.ts';
 
 const NODES = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
-/** A name or UID. It has no slash and does not start with a dot, so it is a single path segment. */
+/** Matches a name or UID. It has no slash and does not start with a dot, so it is a single path segment. */
 const NAME = /^[A-Za-z\d][\w.-]{0,252}$/;
 
 /** A step of a pod's startup. README.md describes the fields. */

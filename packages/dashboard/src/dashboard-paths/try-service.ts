@@ -7,7 +7,7 @@ import { MAX_TRIED_ADDRESSES, TRY_TIMEOUT_MS } from '../limits.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 
 const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: true };
-/** The Service of the cluster's DNS server. With CoreDNS, it has this name as well. */
+/** The Service of the cluster's DNS server. It is named `kube-dns` even if the server is CoreDNS. */
 const NAME_SERVICE = pathOf(SERVICES, { namespace: 'kube-system', name: 'kube-dns' });
 const CLUSTER_DOMAIN = 'cluster.local';
 
@@ -43,7 +43,7 @@ export async function tryService(
   return { from: hostname(), dns, connects };
 }
 
-/** Returns the cluster IPs of a Service. A headless Service has none. */
+/** Returns the cluster IPs of a Service; none if it is headless. */
 export function addressesOf({ clusterIP, clusterIPs }: Record<string, unknown>): string[] {
   const given = Array.isArray(clusterIPs) ? clusterIPs : [clusterIP];
   return given.filter((address): address is string => typeof address === 'string' && isConnectable(address));

@@ -2,7 +2,7 @@ import { isRecord } from '@podwright/base';
 
 /** A node's usage at a point in time. Fields that the node does not report are 0. The fields are described in README.md. */
 export type UsageSample = {
-  /** Unix milliseconds. */
+  /** When the sample was taken, in Unix milliseconds. */
   time: number;
   cpuNanoCores: number;
   memoryWorkingSetBytes: number;

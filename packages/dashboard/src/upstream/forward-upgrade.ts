@@ -10,7 +10,7 @@ import { sendUpstream } from './send.ts';
 
 /** The WebSocket subprotocols of exec and attach that can be forwarded. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
-/** A `Sec-WebSocket-Accept` value: a SHA-1 digest in Base64 (RFC 6455, section 4.2.2). */
+/** Matches a `Sec-WebSocket-Accept` value: a SHA-1 digest in Base64 (RFC 6455, section 4.2.2). */
 const ACCEPT = /^[\w+/]{27}=$/;
 const MAX_STATUS_BYTES = 64 << 10;
 

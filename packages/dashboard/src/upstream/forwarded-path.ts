@@ -1,6 +1,6 @@
 /** The paths that are forwarded to the API server. */
 const FORWARDED = /^\/(?:api|apis|openapi|version)(?:\/|$)/;
-/** A path without empty segments (RFC 3986, section 3.3). */
+/** Matches a path without empty segments (RFC 3986, section 3.3). */
 const PATH = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\da-f]{2})+)+\/?$/i;
 /** The deprecated paths of watches, such as `/api/v1/watch/pods`. */
 const WATCH_PATH = /^\/(?:api|apis\/[^/]+)\/[^/]+\/watch(?:\/|$)/;

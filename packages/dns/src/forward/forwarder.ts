@@ -13,7 +13,7 @@ export type ForwarderOptions = {
   own: readonly Endpoint[];
   logger: Logger;
   resolverPort?: number;
-  /** For tests; default: `ATTEMPT_TIMEOUTS_MS`. */
+  /** Timeouts of the attempts, for tests. Default: `ATTEMPT_TIMEOUTS_MS`. */
   timeoutsMs?: readonly number[];
 };
 

@@ -4,7 +4,7 @@ import { readPodResolvConf } from '@podwright/host';
 import { addressKey } from '../wire/addresses.ts';
 import { LOOP_MS, MAX_RESOLVERS, REREAD_MS, SHUN_MS } from './limits.ts';
 
-/** Where a resolver listens. */
+/** The address and port of a DNS server. */
 export type Endpoint = { address: string; port: number };
 
 /** A resolver. Times refer to the monotonic clock. */

@@ -7,7 +7,7 @@ import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from './limits.ts';
 /** A resolver's response, without its OPT record. */
 export type UpstreamAnswer = {
   message: Buffer;
-  /** The second word of the header. */
+  /** The flags: the second 16-bit word of the DNS header. */
   flags: number;
   rcode: number;
   isTruncated: boolean;

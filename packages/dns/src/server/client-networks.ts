@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 
-/** The networks whose queries are answered. */
+/** The client networks whose queries this server answers. */
 export class ClientNetworks {
   readonly #networks = new BlockList();
 

@@ -3,7 +3,7 @@
 /** Maximum query size. Queries consist of a question, an OPT record and possibly a signature. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** Maximum number of connections, in total and per client. */
+/** Maximum number of open connections. A single client may have at most `MAX_CONNECTIONS_PER_CLIENT`. */
 export const MAX_CONNECTIONS = 512;
 export const MAX_CONNECTIONS_PER_CLIENT = 64;
 
@@ -13,10 +13,13 @@ export const IDLE_MS = 10_000;
 /** Maximum number of questions per connection that are answered concurrently. Further questions are read later. */
 export const MAX_PIPELINED = 64;
 
-/** How long to answer queries before yielding to other work of the process. */
+/** How long to answer queries before letting the process do other work, in milliseconds. */
 export const TURN_MS = 5;
 
-/** Maximum number of queued UDP queries, in total and per client. Further queries are dropped, and clients retry them. */
+/**
+ * Maximum number of queued UDP queries, of which a single client may have `MAX_DATAGRAMS_PER_CLIENT`. Further queries are dropped, and
+ * clients retry them.
+ */
 export const MAX_DATAGRAMS = 4096;
 export const MAX_DATAGRAMS_PER_CLIENT = 256;
 

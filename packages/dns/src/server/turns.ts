@@ -1,8 +1,8 @@
 import { TURN_MS } from './limits.ts';
 
 /**
- * Schedules the clients' tasks round-robin, so that a client only waits for its own tasks and not for another client's backlog. Yields to
- * other work of the process after `TURN_MS`.
+ * Runs the clients' tasks round-robin, so that a client only waits for its own tasks and not for another client's backlog. Lets the process
+ * do other work every `TURN_MS`.
  */
 export class Turns {
   /** Each client's tasks. The client whose turn is next comes first. */

@@ -6,7 +6,7 @@
 import { PodwrightError } from '@podwright/base';
 import { HEADER_BYTES } from './numbers.ts';
 
-/** RFC 1035, section 2.3.4. */
+/** Maximum length of a label. A whole name has at most `MAX_NAME_BYTES` (RFC 1035, section 2.3.4). */
 const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 255;
 

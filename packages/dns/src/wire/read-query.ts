@@ -3,7 +3,7 @@ import { readRecords, type SkippedRecord } from './message-records.ts';
 import { malformed, readName } from './names.ts';
 import { FLAG, HEADER_BYTES, OPCODE_QUERY, RCODE, TYPE } from './numbers.ts';
 
-/** `name` is spelled as in the client's query. */
+/** A DNS question. `name` is spelled as in the client's query. */
 export type Question = { name: string; type: number; class: number };
 
 /** What a client advertised through EDNS (RFC 6891). */
@@ -11,7 +11,7 @@ export type Edns = { sizeBytes: number; version: number; dnssecOk: boolean };
 
 export type Query = {
   id: number;
-  /** The second word of the header. */
+  /** The flags: the second 16-bit word of the DNS header. */
   flags: number;
   question: Question;
   /** The offset of the first byte after the question. */

@@ -7,7 +7,7 @@ import { CLASS_IN, FLAG, RCODE, TYPE } from './numbers.ts';
 import { readQuery } from './read-query.ts';
 import { FrameReader, framed } from './tcp-frames.ts';
 
-/** A header with these counts, followed by bytes. */
+/** A message that consists of a header with these counts and the given bytes. */
 function message({ flags = FLAG.recursionDesired as number, counts = [1, 0, 0, 0] } = {}, ...bytes: number[]): Buffer {
   const header = Buffer.alloc(12);
   header.writeUInt16BE(7, 0);

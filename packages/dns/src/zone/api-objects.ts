@@ -4,7 +4,7 @@ import type { KubeObject } from '@podwright/kube-api';
 export type DnsService = KubeObject & {
   spec?: {
     type?: string;
-    /** `None` if the service is headless. */
+    /** The cluster IP; `None` if the service is headless. */
     clusterIP?: string;
     clusterIPs?: string[];
     externalName?: string;

@@ -9,7 +9,7 @@ export type EndpointRecord = { label: string; address: string };
 /** Endpoints, and the distinct numbers of their ports that are relevant to a name. */
 export type EndpointGroup = { endpoints: readonly EndpointRecord[]; numbers: readonly number[] };
 
-/** A service, indexed such that the work per question does not grow with the number of its ports and endpoints. */
+/** A service, indexed so that the cost of answering a question does not grow with the number of its ports and endpoints. */
 export type ServiceEntry = {
   /** The cluster IPs; none if the service is headless or an alias. */
   addresses: readonly string[];

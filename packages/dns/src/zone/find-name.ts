@@ -50,7 +50,7 @@ function podName(label: string): FoundName | undefined {
   return { kind: 'addresses', addresses: byFamily([address]), targets: NO_TARGETS };
 }
 
-/** `labels`: the service's name, followed by the labels under it, in reverse order. */
+/** Looks up the name of a service or a name under it. `labels`: the service's name, followed by the labels under it, in reverse order. */
 function serviceName(labels: readonly string[], namespace: string, records: ClusterRecords): FoundName | undefined {
   const [name = '', first, second, ...more] = labels;
   const service = records.service(namespace, name);
@@ -79,7 +79,9 @@ function clusterName(at: ServicePlace): FoundName {
   return remembered(at, '', () => ({ kind: 'addresses', addresses: byFamily(addresses), targets }));
 }
 
-/** As in CoreDNS, a headless service without ready endpoints has no name. */
+/**
+ * Returns the addresses and SRV targets of endpoints. As in CoreDNS, the name of a headless service without ready endpoints does not exist.
+ */
 function endpointsName(at: ServicePlace, label: string, groups: readonly EndpointGroup[]): FoundName | undefined {
   if (groups.length === 0) return undefined;
   return remembered(at, label, () => ({

@@ -4,8 +4,8 @@ import type { DnsEndpoint, DnsEndpointSlice, DnsService } from './api-objects.ts
 import type { EndpointGroup, EndpointRecord, PortRecord, ServiceEntry } from './cluster-records.ts';
 
 /**
- * Maximum number of a service's endpoints that get names, and maximum number of ports of a service and of all its slices. A node's services
- * have fewer; larger objects would make each of their changes expensive.
+ * Maximum number of endpoints of a service that get names. At most `MAX_PORTS` ports of the service are used, and as many of its slices.
+ * The services of a node stay below these limits; a larger object would make each change to it expensive.
  */
 const MAX_ENDPOINTS = 10_000;
 const MAX_PORTS = 4096;
@@ -100,7 +100,10 @@ export function clusterAddresses({ clusterIP = '', clusterIPs }: NonNullable<Dns
   return (clusterIPs ?? [clusterIP]).filter(isAddress);
 }
 
-/** An address cannot be an alias target, because a CNAME record contains a name. CoreDNS ignores such services too. */
+/**
+ * Returns the target of a service's alias. It cannot be an address, because a CNAME record contains a name. CoreDNS ignores such services
+ * too.
+ */
 function aliasTarget(externalName = ''): string | undefined {
   const target = externalName.replace(/\.$/, '').toLowerCase();
   return target !== '' && isName(target) && !isAddress(target) ? target : undefined;

@@ -38,7 +38,7 @@ function memoryOf({ memoryLimitInBytes, memorySwapLimitInBytes }: LinuxContainer
   const swap = numberWithin('memorySwapLimitInBytes', memorySwapLimitInBytes, { minimum: -1 });
   if (swap > 0 && swap < memory)
     throw invalid(`memorySwapLimitInBytes ${swap} is less than memoryLimitInBytes ${memory}, which it includes`);
-  // no memory limit means no swap limit either, as in Docker if either of them is -1
+  // without a memory limit, there is no swap limit either; Docker behaves the same if either limit is -1
   if (memory <= 0) return {};
   return { Memory: memory, MemorySwap: swap === 0 ? memory : swap };
 }

@@ -103,8 +103,9 @@ function checkAmbient(security: Security | undefined): void {
 }
 
 /**
- * Docker adds the supplementary groups from the image's /etc/group only if no group is requested, so Strict requires a runAsGroup. With
- * Merge, a runAsGroup drops the image's groups; this is accepted, because otherwise every pod with a runAsGroup would fail.
+ * Rejects the supplemental groups policy Strict without a runAsGroup, because Docker adds the supplementary groups from the image's
+ * /etc/group if no group is requested. With Merge, a runAsGroup drops the image's groups; this is accepted, because otherwise every pod
+ * with a runAsGroup would fail.
  */
 function checkGroupsPolicy(security: Security | undefined): void {
   const policy = security?.supplementalGroupsPolicy ?? SupplementalGroupsPolicy.Merge;

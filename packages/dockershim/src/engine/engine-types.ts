@@ -127,7 +127,7 @@ export type ContainerSpec = {
   Labels: Record<string, string>;
   ExposedPorts?: Record<string, object>;
   StopSignal?: string;
-  /** `NONE` disables the image's health check, which the Engine would otherwise run as an exec each time. */
+  /** `NONE` disables the image's health check, which the Engine would otherwise run as a new exec at each interval. */
   Healthcheck?: { Test: string[] };
   HostConfig: HostConfig;
 };

@@ -85,8 +85,8 @@ export class PodEventSource {
   }
 
   /**
-   * Publishes missed events, derived from a container list. Returns the time of that list, which may already reflect stream events from
-   * before that time. Returns 0 for the first list.
+   * Publishes events that were missed, derived from a container list. Returns the time of the list: stream events from before that time may
+   * already be reflected in it. Returns 0 for the first list.
    */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
     const atMs = Date.now();

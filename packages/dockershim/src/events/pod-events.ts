@@ -67,8 +67,8 @@ export function missedEvents(
 const ORDER: PodEventKind[] = ['created', 'started', 'stopped'];
 
 /**
- * Whether a list misses an event from before it was fetched. This happens because the Engine lists a container as running for a while after
- * it has exited.
+ * Whether an event that occurred before the list was fetched is not reflected in it. This happens because the Engine lists a container as
+ * running for a while after it has exited.
  */
 export function isNews(listed: ReadonlyMap<string, KnownContainer>, { id, kind }: PodEvent): boolean {
   const was = listed.get(id)?.kind;

@@ -24,6 +24,6 @@ export function registryAuth(credentials: RegistryCredentials = {}): string | un
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '');
   if (given.length === 0) return undefined;
   const json = JSON.stringify({ ...Object.fromEntries(given), ...(serverAddress && { serveraddress: serverAddress }) });
-  // base64url with padding, which Node.js omits
+  // base64url with padding, unlike Node.js's `base64url`
   return Buffer.from(json).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 }

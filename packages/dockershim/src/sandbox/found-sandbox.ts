@@ -9,7 +9,7 @@ import { netnsPathOf } from './sandbox-netns.ts';
 /** A sandbox as described by its container and its checkpoint, either or both of which may be missing. */
 export type FoundSandbox = {
   id: string;
-  /** `undefined` if there is no container, or if it belongs to another client. */
+  /** The sandbox's container; `undefined` if there is none, or if it belongs to another client. */
   container: ContainerInspection | undefined;
   checkpoint: SandboxCheckpoint | undefined;
   pod: NetworkPod & { attempt: number };

@@ -4,7 +4,7 @@ import { isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** Initial and maximum interval between inspections of an exec. */
+/** Delay between the first two inspections of an exec, in milliseconds. It doubles after each further one, up to `LAST_LOOK_MS`. */
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
 

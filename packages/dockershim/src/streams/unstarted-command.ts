@@ -2,7 +2,9 @@ import { gatherBytes, PodwrightError } from '@podwright/base';
 import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** Exit codes that shells use for a command that does not exist and for one that cannot be executed (POSIX.1, 2.8.2). */
+/**
+ * Exit code that shells use for a command that does not exist. For one that cannot be executed, they use `NOT_EXECUTABLE` (POSIX.1, 2.8.2).
+ */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 

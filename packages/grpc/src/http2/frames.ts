@@ -11,7 +11,7 @@ export const MAX_FRAME_BYTES = 16_384;
 /** Highest allowed value of SETTINGS_MAX_FRAME_SIZE. */
 export const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
-/** Initial and maximum flow-control window of a stream or connection (RFC 9113, 6.9). */
+/** Initial flow-control window of a stream or connection. A window can grow to at most `MOST_WINDOW_BYTES` (RFC 9113, 6.9). */
 export const FIRST_WINDOW_BYTES = 65_535;
 export const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 

@@ -1,6 +1,6 @@
 import type { HeaderField } from './static-table.ts';
 
-/** The 7-bit prefix of integers of this size or larger (RFC 7541, 5.1). Smaller ones fit in the prefix. */
+/** Largest value of a 7-bit prefix (RFC 7541, 5.1). Smaller integers fit in the prefix; all others continue in further bytes. */
 const MOST_IN_PREFIX = 127;
 
 /** Encodes fields as literals without indexing (RFC 7541, 6.2.2), which neither use nor change the dynamic table. */
@@ -17,7 +17,7 @@ export function encodeLiterals(fields: readonly HeaderField[]): Buffer {
   return block;
 }
 
-/** Returns the size of an encoded string: its length, plus a byte per character. */
+/** Returns the size of an encoded string: the size of its encoded length, plus one byte per character. */
 function sizeOfString(length: number): number {
   let sizeBytes = 1 + length;
   if (length < MOST_IN_PREFIX) return sizeBytes;

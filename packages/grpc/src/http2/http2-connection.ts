@@ -21,16 +21,13 @@ import { Http2Stream, type StreamListener } from './http2-stream.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { Sending } from './sending.ts';
 
-/** What differs between the client and server sides of a connection. */
+/** The parts of a connection that differ between client and server. */
 export type ConnectionRole = {
   /** Whether the stream ID has never been used. */
   isIdle: (streamId: number) => boolean;
   /** Called for headers and for trailers. */
   onHeaders: (headers: Headers) => void;
-  /**
-   * `onEnd` is called when the peer has ended its side of an open stream, and `onSendEnd` when everything on this side of a stream has been
-   * sent.
-   */
+  /** `onEnd` is called when the peer has ended its side of an open stream, `onSendEnd` when everything has been sent on this side. */
   onEnd?: (stream: Http2Stream) => void;
   onSendEnd?: (stream: Http2Stream) => void;
   /** Called when the peer has reset an open stream. */
@@ -88,7 +85,7 @@ export class Http2Connection {
     }
   }
 
-  /** Writes frames that are not acknowledgements. Those are limited separately (see `FrameWriter.answer`). */
+  /** Writes frames other than acknowledgements, which are limited separately (see `FrameWriter.answer`). */
   write(frames: Buffer): void {
     if (!this.#isClosed) this.#writer.write(frames);
   }

@@ -25,8 +25,8 @@ const MOST_COPIED_BYTES = 2048;
 const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
 /**
- * Sends the pending data of streams as far as the peer's windows (RFC 9113, 5.2) and the socket's buffer permit. The rest stays pending in
- * the stream.
+ * Sends the pending data of streams to the extent that the peer's windows (RFC 9113, 5.2) and the socket's buffer permit. The rest remains
+ * pending in the stream.
  */
 export class Sending {
   readonly #writer: FrameWriter;

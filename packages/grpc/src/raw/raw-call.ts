@@ -83,7 +83,7 @@ export class RawCall implements StreamListener {
     else this.#stream.send({ head: encodeLiterals(trailers), isLast: true });
   }
 
-  /** Ends the call with the status for an error of this process. */
+  /** Ends the call with the gRPC status that corresponds to an error thrown in this process. */
   fail(error: unknown): void {
     this.end(this.#isOpen ? errorStatus(error) : [...HEADERS, ...errorStatus(error)]);
   }

@@ -15,8 +15,8 @@ export type RawEnd =
   | { kind: 'lost'; error: PodwrightError };
 
 /**
- * A client for one endpoint that makes calls without knowing their methods, for proxies. The connection is opened by the first call, and
- * reopened by the next call after it is lost.
+ * A client for proxies: makes calls to one endpoint without knowing their methods. The connection is opened by the first call, and reopened
+ * by the next call after it is lost.
  */
 export class RawConnection {
   readonly #channel: Channel;

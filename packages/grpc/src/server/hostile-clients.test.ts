@@ -69,7 +69,7 @@ test('a client without a preface is disconnected, and an idle client receives GO
   assert.deepEqual(await idle.end(), { code: 0, why: '' });
 });
 
-/** Waits for a matching frame without a timer. */
+/** Waits for a matching frame. Does not set a timer, unlike `BareClient.frame`. */
 async function next(client: BareClient, isIt: (one: ReturnType<BareClient['frames']>[0]) => boolean): Promise<void> {
   while (!client.frames().some(isIt)) await once(client.socket, 'data');
 }

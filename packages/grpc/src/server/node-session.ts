@@ -60,7 +60,7 @@ export class NodeSession {
     if (!this.#session.closed) this.#session.close();
   }
 
-  /** Starts the idle timer. If the client has no calls when it expires, it is sent a GOAWAY and its connection is closed. */
+  /** Starts the idle timer. When it expires and the client has no calls, sends a GOAWAY and closes the connection. */
   #waitIdle(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {

@@ -24,7 +24,7 @@ async function assertAnswered(client: BareClient, streamId = 1, name = ''): Prom
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);
 }
 
-/** A handler whose calls block until they are released. */
+/** An Echo handler that blocks every call until the call is released. */
 function heldEcho() {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();

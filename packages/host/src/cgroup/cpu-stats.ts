@@ -5,7 +5,10 @@ export type CpuStats = {
   usageNanoseconds: number;
   userNanoseconds: number;
   systemNanoseconds: number;
-  /** Number of elapsed CPU quota periods (`nr_periods`), and of those in which the cgroup was throttled (`nr_throttled`). */
+  /**
+   * Number of elapsed CPU quota periods (`nr_periods`). `throttledPeriods` counts the ones in which the cgroup was throttled
+   * (`nr_throttled`).
+   */
   periods: number;
   throttledPeriods: number;
   throttledNanoseconds: number;

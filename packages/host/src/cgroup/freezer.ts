@@ -14,20 +14,23 @@ const SETTLE_MS = 100;
  * than changes made before the processes were frozen.
  */
 const TIMESTAMP_MS = 15;
-/** Extra time that the thawer allows this process to thaw the cgroup itself. */
+/** How much longer than the timeout the thawer waits, so that this process can thaw the cgroup itself first. */
 const THAWER_REST_MS = 500;
 
 /** Shell script that thaws the cgroup after the timeout or when its standard input is closed, unless it reads something first. */
 const THAWER = '[ -n "$(timeout "$1" head -c1)" ] || echo "$2" > "$3"';
 
 export type FreezeOptions = {
-  /** Maximum time for which the cgroup stays frozen. It is thawed soon after that, even if this process is stopped or killed. */
+  /** Maximum time the cgroup stays frozen. Shortly after that, it is thawed even if this process has been stopped or killed. */
   maxMs: number;
   /** Starts the program that thaws the cgroup if this process does not. Replaceable for tests. */
   start?: ProgramStarter;
 };
 
-/** A cgroup that stays frozen until disposed of. `frozenAtMs`: wall-clock time; files that change from now on have a later ctime. */
+/**
+ * A cgroup that stays frozen until disposed of. `frozenAtMs`: the wall-clock time at which its processes were frozen; files that change
+ * afterwards have a later ctime.
+ */
 export type FrozenCgroup = AsyncDisposable & { frozenAtMs: number };
 
 /**

@@ -40,8 +40,8 @@ export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): s
 }
 
 /**
- * Returns the name of the service that a node's pod cgroups are delegated to. `parent` is the node's `cgroup_parent`, which must differ
- * between nodes on the same host. Throws `invalid_argument` if it does not yield a valid unit name.
+ * Returns the name of the systemd service that a node's pod cgroups are delegated to. `parent` is the node's `cgroup_parent`, which must
+ * differ between nodes on the same host. Throws `invalid_argument` if it does not yield a valid unit name.
  */
 export function delegatedUnit(parent: string): string {
   const unit = `${[...parent.split('/').filter((name) => name !== ''), 'pods'].join('-')}.service`;

@@ -72,7 +72,10 @@ export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
   for (const directory of directoriesBottomUp(Buffer.from(cgroupDirectory(tree, path)))) thaw(directory);
 }
 
-/** Thaws one cgroup without checking its state first, because a cgroup under a frozen parent may itself be frozen as well. */
+/**
+ * Thaws one cgroup without checking `freezer.state` first: under a frozen parent, it does not show whether the cgroup itself is frozen as
+ * well.
+ */
 function thaw(directory: Buffer): void {
   try {
     writeFileSync(below(directory, Buffer.from('freezer.state')), 'THAWED', { flag: 'r+' });

@@ -8,7 +8,7 @@ import { readJsonFile } from './regular-file.ts';
 
 /**
  * Enough for 1000 pods with 20 containers each: a container's entry takes up to 400 bytes (its name, and the requests and limits of a few
- * resources). Parsing a file of this size with the smallest possible entries takes some 150 MB of the node's limit of 1 GB.
+ * resources). Parsing a file of this size with the smallest possible entries takes some 150 MB, of the 1 GB that the node daemon may use.
  */
 const MAX_CHECKPOINT_BYTES = 8 << 20;
 
@@ -22,9 +22,9 @@ const CHECKPOINT_AGAIN_MS = 1000;
 export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entry: unknown) => T };
 
 /**
- * A file of entries that are keyed by, for example, pod UID. The next process restores the entries from it. Writes are atomic and synced to
- * disk. If a write fails, for example on a full disk, it is retried, and the outdated file is removed: the next process must be able to do
- * without the file, but may rely on the content of a file that exists.
+ * A checkpoint file: a map (keyed by pod UID, for example) that survives a restart. Writes are atomic and synced to disk. A failed write,
+ * for example on a full disk, is retried, and the outdated file is removed in the meantime. So after a restart the file may be missing, but
+ * it is never out of date.
  */
 export class Checkpoint<T> {
   readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;

@@ -75,9 +75,10 @@ export class DirectoryVisit {
   }
 
   /**
-   * Compares the number of subdirectories according to the link count with the number that this pass has listed and with the number when
-   * the directory was opened. Most file systems count the `..` of each subdirectory as a link. If the directory has not changed since the
-   * pass began, the listing is complete, and the file system counts something else. `stat` is the directory's current one.
+   * Detects missed subdirectories by the directory's link count, to which each subdirectory adds one (its `..`) on most file systems.
+   * `hasMore`: the count implies more subdirectories than this pass has listed. Ignored if the directory has not changed since the pass
+   * began: the listing is then complete, and the file system simply counts links differently. `hasLost`: the count has dropped since the
+   * directory was opened. `stat` is the directory's current state.
    */
   missedDirectories(): { hasMore: boolean; hasLost: boolean; stat: Stats } {
     const stat = fstatSync(this.#descriptor);

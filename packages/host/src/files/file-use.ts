@@ -19,7 +19,7 @@ export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // files deleted since the directory was listed count as nothing
+  // files deleted since the directory was listed are not counted
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOfUses(uses);
 }
@@ -50,8 +50,8 @@ export async function treeUse(path: string, options: Omit<MeasureTreeOptions, 'o
 }
 
 /**
- * Like `treeUse`, but for a directory tree that may block on a remote server. The measuring is done by separate programs, which hang in
- * place of this process. Rejects if the tree cannot be measured, for example because a directory is moved at the same time.
+ * Like `treeUse`, but for a directory tree on a remote server that may not respond. The measuring is left to separate programs, so that
+ * only they hang and not this process. Rejects if the tree cannot be measured, for example because a directory is moved during the walk.
  */
 export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise<TreeUse> {
   const [bytes, inodes] = await Promise.all([

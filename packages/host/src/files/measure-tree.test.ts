@@ -141,10 +141,7 @@ for (const [what, files, isFile] of [
   });
 }
 
-/**
- * Creates three directories. In the order in which they are visited, the first is empty and the third has a directory `x` with a 1 MiB
- * file.
- */
+/** Creates three directories: the one visited first is empty, and the one visited third has a directory `x` with a 1 MiB file. */
 function makeMovingTree(directory: string): { hide: string; home: string } {
   execFileSync('sh', ['-c', 'mkdir a b c'], { cwd: directory });
   const listed = opendirSync(directory);
@@ -234,7 +231,7 @@ test('measuring a directory with very many files does not block the event loop',
   assert.ok(longestMs < 250, `the event loop was blocked for ${longestMs} ms`);
 });
 
-/** Waits long enough that a walk started now does not report earlier changes. */
+/** Waits long enough that a walk started afterwards does not report earlier changes. */
 async function settled(): Promise<void> {
   const changedAtMs = Date.now();
   const isOld = () => Date.now() - changedAtMs > 110 || undefined;
@@ -257,8 +254,8 @@ test('a measurement reports what changed in the tree since the walk started, or 
 });
 
 /**
- * Creates two directories with 3000 subdirectories each, and returns the path of a file `big` in each. The directory of `hide` is visited
- * first.
+ * Creates two directories with 3000 subdirectories each, and returns the path of a file `big` in each. `hide` is in the directory that is
+ * visited first.
  */
 function makeTwins(directory: string): { home: string; hide: string } {
   execFileSync('sh', ['-c', 'mkdir a b; for d in a b; do (cd $d; seq 3000 | xargs mkdir); done'], { cwd: directory });

@@ -15,8 +15,8 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 type RecordFormat = { format: number; version: string };
 
 /**
- * Throws `failed_precondition` if a newer version has written the records in `directory` in a format newer than `newest`, the latest that
- * version `reader` supports. Changes nothing.
+ * Throws `failed_precondition` if the records in `directory` are in a newer format than `newest`, the latest one that Podwright version
+ * `reader` supports. Changes nothing.
  */
 export function requireFormat(directory: string, newest: number, reader = VERSION): void {
   const { format, version } = readFormat(directory) ?? { format: 1, version: reader };
@@ -40,7 +40,7 @@ export function claimFormat(directory: string, newest: number): void {
   try {
     writeFileAtomicSync(path, `${JSON.stringify({ format: newest, version: VERSION })}\n`);
   } catch (error) {
-    // a node must start even if the disk is full; if the format is unchanged, only the recorded version would differ
+    // the daemon must start even if the disk is full; if the format is unchanged, only the recorded version would differ
     if ((before?.format ?? 1) !== newest) throw wrapError(`write ${path}`, error);
   }
 }

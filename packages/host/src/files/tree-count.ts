@@ -6,9 +6,9 @@ const BLOCK_BYTES = 512;
 const MAX_REMEMBERED = 1_000_000;
 
 /**
- * What changed in a directory tree while it was measured: with `directories`, files or directories may have been moved, created or removed;
- * with `files`, files were only written, shortened or otherwise changed. Whatever was moved from a part of the tree that was counted later
- * to a part that was counted earlier may be missing from the measurement.
+ * What changed in a directory tree while it was measured. `directories`: files or directories may have been moved, created or removed.
+ * `files`: files were only written, shortened or otherwise changed. Anything moved from a part of the tree that was counted later to a part
+ * that was counted earlier may be missing from the measurement.
  */
 export type TreeChanges = 'none' | 'files' | 'directories';
 
@@ -22,7 +22,7 @@ export type TreeMeasure = {
   contentBytes: number;
   isPartial: boolean;
   changes: TreeChanges;
-  /** Wall-clock time of the tree's last change, as far as it was counted: the latest ctime. */
+  /** Wall-clock time of the last change in the counted part of the tree: the latest ctime. */
   changedAtMs: number;
 };
 
@@ -94,8 +94,8 @@ export class TreeCount {
   }
 
   /**
-   * Whether a second walk must list a directory that was added by the first: true once for each, unless its link count shows that it has
-   * no subdirectories. `listed` holds the directories that this was true for.
+   * Whether a second walk must list a directory that was added by the first. Returns true once for each directory, unless its link count
+   * shows that it has no subdirectories. `listed` holds the directories for which this has already returned true.
    */
   mustListAgain({ dev, ino, nlink }: Stats, listed: Set<number>): boolean {
     if (dev !== this.#device || nlink === 2 || listed.has(ino)) return false;

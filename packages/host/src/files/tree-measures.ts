@@ -18,8 +18,8 @@ const MANY_SLOW = 4;
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
 /**
- * How far a ctime may be behind the wall clock. In a tree whose processes are frozen, changes with a ctime older than this at the start of
- * the walk were made before the walk. Not less than the granularity of the kernel's file timestamps, and less than the time that
+ * How far a ctime may lag behind the wall clock. In a tree whose processes are frozen, any change with a ctime older than this at the start
+ * of the walk was made before the walk. At least the granularity of the kernel's file timestamps, and less than the time that
  * `freezeCgroup` waits.
  */
 const FROZEN_CHANGE_MS = 10;
@@ -31,7 +31,7 @@ const MAX_AGE_MS = 30_000;
 export type TreeMeasuresOptions = {
   /** Average share of a CPU core that all slow walks together may use. */
   cpuShare: number;
-  /** CPU time that slow walks may use at full speed after a period in which they used none. */
+  /** CPU time that slow walks may use at full speed after an idle period. */
   burstMs?: number;
   /** How long a call waits for its measurement. Default: 2 s. */
   waitMs?: number;

@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 5;
 const PROBE_TIMEOUT_MS = 2000;
 /** Timeout for the takeover lock, longer than it takes another daemon to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
-/** Timeout for the takeover lock when removing a stale socket: short, because the next start can remove the socket as well. */
+/** Timeout for the takeover lock when removing a stale socket: short, because the daemon can still remove the socket on its next start. */
 const SWEEP_LOCK_TIMEOUT_MS = 100;
 
 /**

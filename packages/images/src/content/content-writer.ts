@@ -147,7 +147,7 @@ export class ContentWriter {
     this.#writing.catch(() => undefined); // the next flush or finish throws the error
   }
 
-  /** Maintains a reserve of free disk space: other programs would fail on a full disk before this pull does. */
+  /** Keeps a reserve of disk space free, because on a full disk, other programs would fail before this pull does. */
   async #checkSpace(bytes: number): Promise<void> {
     this.#uncheckedBytes -= bytes;
     if (this.#uncheckedBytes >= 0) return;

@@ -1,7 +1,7 @@
 /** A permitted use of a host: `resolve` turns a tag into a digest, `pull` serves content by digest. */
 export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
 
-/** TLS settings for one host, in PEM. The CAs are trusted in addition to the node's own. */
+/** TLS settings for one host, in PEM. The CAs are trusted in addition to the system's own. */
 export type RegistryTls = {
   ca: string[];
   clientCertificates: { certificate: string; key: string }[];

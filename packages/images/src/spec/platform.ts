@@ -52,8 +52,8 @@ function runnablePlatforms(host: Platform): Platform[] {
 }
 
 /**
- * Returns the best of `candidates` for a host, or the first of several equally good ones. A candidate without a platform is picked only if
- * no other matches; its config then decides.
+ * Returns the best match for a host among `candidates`; the first one wins a tie. A candidate without a platform is picked only if nothing
+ * else matches; the caller must then check the platform in its image config.
  */
 export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], host: Platform): T | undefined {
   for (const runnable of runnablePlatforms(host)) {

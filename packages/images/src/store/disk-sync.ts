@@ -38,7 +38,7 @@ export class DiskSync {
     });
   }
 
-  /** Stops without waiting for the disk. Unsynced images are eventually written back by the kernel or synced by the next process. */
+  /** Stops without waiting for the disk. Unsynced images are eventually written back by the kernel, or synced after a restart. */
   close(): void {
     this.#abort.abort();
   }

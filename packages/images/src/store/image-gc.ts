@@ -57,7 +57,7 @@ export class GarbageCollector {
     for (const { parent } of snapshots) children.set(parent, (children.get(parent) ?? 0) + 1);
     const parents = new Map(snapshots.map(({ key, parent }) => [key, parent]));
     const leaves = snapshots.filter(({ key, kind }) => kind === 'committed' && !children.has(key));
-    // image layers are keyed by chain ID; snapshots of other users have different keys
+    // image layers are keyed by chain ID; all other snapshots have different keys
     const queue = leaves.map(({ key }) => key);
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const chainId = key;

@@ -58,8 +58,8 @@ export type Installation = {
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests' | 'isLoaded'>;
 
 /**
- * The manifest for this host. `config` may still be pending while layers are fetched, but only if the manifest is known to be for this host
- * without it.
+ * The manifest for this host. `config` may still be pending while layers are fetched, but only if the index has already identified the
+ * manifest as being for this host.
  */
 type Found = {
   manifest: ImageManifest;
@@ -156,7 +156,7 @@ export class ImageInstaller {
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
-  /** Finds the index entry for this platform or, failing that, the first entry without a platform whose config matches. */
+  /** Finds the index entry for this platform or, failing that, the first entry that specifies no platform and has a matching config. */
   async #findInIndex(installation: Installation, entries: Descriptor[], path: Path): Promise<Found> {
     const { platform } = this.#options;
     const { above, seen } = path;

@@ -76,7 +76,7 @@ type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string; is_load
 const chainSchema = z.array(z.string());
 const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_VERSION) });
 
-/** The image record tables. An image and its needs are written in one transaction. */
+/** The image record tables. An image and its `image_needs` rows are written in one transaction. */
 export class ImageRecords {
   readonly #database: MetadataDatabase;
   readonly #bootId: string;

@@ -7,7 +7,7 @@ import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
 /** How long the total size of the containers' writable layers is cached. Measuring it requires walking their directory trees. */
 const CONTAINERS_LIFETIME_MS = 10_000;
-/** Average fraction of a CPU core used by these measurements. */
+/** Average fraction of a CPU core that measuring disk usage may use. */
 const CPU_SHARE = 0.05;
 
 /** `root`: the root directory of the store. */
@@ -55,7 +55,8 @@ export class ImageUsage {
   }
 
   /**
-   * Measures the containers' layers. A layer that takes too long to measure counts with its last known size or the part measured so far.
+   * Measures the containers' layers. A layer that takes too long to measure is counted with its last known size or with the part measured
+   * so far.
    */
   async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
     const { snapshotter } = this.#options;

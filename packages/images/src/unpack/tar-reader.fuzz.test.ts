@@ -31,7 +31,7 @@ async function* stream(random: Random, bytes: Buffer): AsyncGenerator<Buffer> {
   yield* pieces(random, bytes, 2000);
 }
 
-/** Fixes all checksums. Otherwise, they would catch most damage before later checks see it. */
+/** Recomputes all checksums. Otherwise, they would catch most damage before later checks see it. */
 function withValidChecksums(archive: Buffer): Buffer {
   const copy = Buffer.from(archive);
   for (let at = 0; at + 512 <= copy.length; at += 512) {

@@ -297,7 +297,7 @@ test('no corruption makes the reader hang, throw undocumented errors, or yield m
     for (let change = Math.floor(random() * 8); change > 0; change--) {
       archive[Math.floor(random() * archive.length)] = Math.floor(random() * 256);
     }
-    // the checksum catches most damage, so fix some of them to test later checks too
+    // checksums catch most damage, so correct some of them to exercise the later checks too
     for (let at = 0; at + 512 <= archive.length; at += 512) {
       if (random() < 0.7 && archive[at] !== 0) withChecksum(archive.subarray(at, at + 512));
     }

@@ -29,7 +29,7 @@ export type SystemAnswer = { error: SentError | undefined; isOpaque?: boolean };
 /** A question from a worker, sent the same way as system calls: whether a directory is opaque. */
 export type SystemQuestion = { isOpaque: Uint8Array };
 
-/** An error as sent between threads, which does not preserve its class. */
+/** An error in the form sent between threads. Its class is not preserved. */
 export type SentError = { code: ErrorCode; message: string };
 
 export function sendError(error: unknown): SentError {

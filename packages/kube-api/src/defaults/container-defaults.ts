@@ -57,7 +57,7 @@ export function defaultPullPolicy(image: string): PullPolicy {
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** Copies limits to missing requests, and rounds quantities up to milli-units. */
+/** Defaults missing requests to the limits, and rounds quantities up to milli-units. */
 function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
   if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
   return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };

@@ -49,7 +49,10 @@ export class PodEvents implements EventRecorder {
     return keys;
   }
 
-  /** Whether the group has had so many distinct messages recently that further events are combined. */
+  /**
+   * Whether a group of similar events (same object, type and reason) has had so many distinct messages recently that further ones are
+   * combined.
+   */
   #isSpam(group: string): boolean {
     const since = this.#now() - SIMILAR_EVENTS_WINDOW_MS;
     const lately = [...(this.#similar.get(group) ?? [])].filter(

@@ -11,11 +11,12 @@ import { decodeOther, type OtherObject } from './other-objects.ts';
 /** An object with its position in the manifest, for error messages. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
-/** An object of a kind that requires a Kubernetes API, with its position. */
+/** An object of a kind supported only by nodes that serve the Kubernetes API, with its position. */
 export type PlacedOther = TextPosition & { file: string; object: OtherObject };
 
 /**
- * Decodes and validates an object of a kind supported by nodes without an API, and sets its defaults. Returns `undefined` after an error.
+ * Decodes and validates an object of a kind supported by every node, even without the Kubernetes API, and sets its defaults. Returns
+ * `undefined` after an error.
  */
 export function decodePart(
   { file, document, value, base }: Part,

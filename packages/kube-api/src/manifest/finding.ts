@@ -3,7 +3,7 @@ import type { ManifestObject } from '../objects/types.ts';
 
 /**
  * A message for the user about an object before it is applied. A `problem` keeps its pod from running, temporarily or permanently; a `note`
- * describes a difference from a cluster.
+ * points out what works differently from a cluster.
  */
 export type Finding = {
   severity: 'problem' | 'note';

@@ -32,6 +32,9 @@ const USED_WITH_API = new Set([
   'serviceAccount',
 ]);
 
-/** Whether a finding also applies to a node with service accounts, priority classes and schedulers. */
+/**
+ * Whether a finding also applies to nodes that serve the Kubernetes API, where service accounts, priority classes and schedulers have an
+ * effect.
+ */
 export const holdsWithApi = ({ severity, path: [first, field] }: Finding): boolean =>
   severity === 'problem' || first !== 'spec' || !USED_WITH_API.has(String(field));

@@ -3,8 +3,8 @@ import type { TextPosition } from '../text/text-lines.ts';
 /** Maximum number of errors shown per file. Any more are only counted. */
 export const MAX_ERRORS = 100;
 /**
- * Paths and messages in errors are truncated to these numbers of characters: names and values in a malicious manifest may be megabytes
- * long.
+ * Maximum lengths in characters; longer paths and messages in errors are truncated, because names and values in a malicious manifest may be
+ * megabytes long.
  */
 const MAX_PATH_LENGTH = 500;
 const MAX_MESSAGE_LENGTH = 1000;
@@ -78,7 +78,7 @@ export class ErrorList {
 /** The errors, ignored objects and warnings found so far. */
 export class Findings {
   readonly strict: boolean;
-  /** Whether the objects are for a node with a Kubernetes API. */
+  /** Whether the objects are for a node that serves the Kubernetes API. */
   readonly forApi: boolean;
   needsApi = false;
   readonly errors = new ErrorList();

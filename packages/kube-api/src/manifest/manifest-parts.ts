@@ -8,7 +8,7 @@ import { type Findings, ManifestError } from './manifest-errors.ts';
 export const MAX_MANIFEST_BYTES = 4 << 20;
 /** Limit for manifests that may contain objects of any kind: the CustomResourceDefinitions of a single project can take up 5 MiB. */
 export const MAX_API_MANIFEST_BYTES = 8 << 20;
-/** Maximum number of YAML tokens in such a manifest. */
+/** Maximum number of YAML tokens in a manifest that may contain objects of any kind. */
 const MAX_API_TOKENS = 500_000;
 const MAX_DOCUMENTS = 1000;
 
@@ -51,7 +51,7 @@ function itemsOf(part: Part): Part[] {
   );
 }
 
-/** Returns a note, with position, that an object is ignored. */
+/** Returns a note, with its position, that an object is being ignored. */
 export function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {
   const { kind, metadata } = value as { kind: string; metadata?: { name?: unknown } };
   const name = typeof metadata?.name === 'string' ? ` ${metadata.name.slice(0, 300)}` : '';

@@ -25,10 +25,11 @@ export type DecodedManifest = {
   leftOut: ManifestError[];
   /** Problems that do not prevent decoding, such as duplicate fields. */
   warnings: ManifestError[];
-  /** Objects of kinds that require a Kubernetes API; empty unless the option `otherKinds` is set. */
+  /** Objects of kinds supported only by nodes that serve the Kubernetes API; empty unless the option `otherKinds` is set. */
   others: PlacedOther[];
   /**
-   * Whether any object or template requires a Kubernetes API because of its kind or a field. Always false without the option `otherKinds`.
+   * Whether any object or template has a kind or field supported only by nodes that serve the Kubernetes API. Always false without the
+   * option `otherKinds`.
    */
   needsApi: boolean;
   /** The workloads' valid pods; empty unless the option `templates` is set. */
@@ -43,8 +44,9 @@ export type DecodedManifest = {
 
 /**
  * `templates` also decodes the pods of workloads, even though the workloads themselves are rejected unless `otherKinds` is set.
- * `otherKinds` is for nodes with a Kubernetes API: it accepts objects of any kind, and fields that require an API. `strict` turns ignored
- * objects and warnings into errors. `namespace` is set on objects that have no namespace; objects in any other namespace are rejected.
+ * `otherKinds` is for nodes that serve the Kubernetes API: it accepts objects of any kind, and fields that require the API. `strict` turns
+ * ignored objects and warnings into errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
+ * rejected.
  */
 export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean; otherKinds?: boolean };
 

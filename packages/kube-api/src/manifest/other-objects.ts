@@ -1,6 +1,6 @@
 /**
- * Objects of kinds that require a Kubernetes API: Deployments, Services, custom resources and so on. Their fields are validated by the API
- * server.
+ * Objects of kinds supported only by nodes that serve the Kubernetes API: Deployments, Services, custom resources and so on. Their fields
+ * are validated by the API server.
  */
 import { isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
@@ -14,7 +14,7 @@ export type OtherObject = {
   metadata: { name: string; namespace?: string } & Record<string, unknown>;
 } & Record<string, unknown>;
 
-/** Whether a value in a manifest is an object of a kind not supported by nodes without a Kubernetes API. */
+/** Whether a value in a manifest is an object of a kind supported only by nodes that serve the Kubernetes API. */
 export function isOtherKind(value: unknown): value is { apiVersion: string; kind: string } {
   return (
     isRecord(value) && typeof value.kind === 'string' && typeof value.apiVersion === 'string' && !isNodeKind(value.kind)

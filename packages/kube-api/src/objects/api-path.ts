@@ -1,6 +1,9 @@
 import type { Resource } from './kube-object.ts';
 
-/** A place under a resource. If `namespace` is unset or '', it is in all namespaces. A subresource may have several segments. */
+/**
+ * Identifies a collection, object or subresource of a resource. If `namespace` is unset or '', the collection spans all namespaces.
+ * `subresource` may have several path segments.
+ */
 type Place = { namespace?: string; name?: string; subresource?: string };
 
 /** Returns the API path of a collection, of an object in it, or of a subresource of the object. All names are escaped. */

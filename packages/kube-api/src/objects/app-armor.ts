@@ -1,6 +1,6 @@
 import { type Container, everyContainer, type Pod, type SecurityProfile } from './types.ts';
 
-/** Prefix of the annotation that specifies a container's profile. It predates the field. */
+/** Prefix of the annotations that specified the AppArmor profiles of containers before there was a field for them. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST_PREFIX = 'localhost/';
 

@@ -63,7 +63,7 @@ export type ContainerRestartRule = {
   exitCodes: { operator: 'In' | 'NotIn'; values?: number[] };
 };
 
-/** Whether a container is restarted when the resource is resized. It is not if there is no policy. */
+/** Whether resizing the resource restarts the container. Without a policy, it does not. */
 export type ContainerResizePolicy = {
   resourceName: 'cpu' | 'memory';
   restartPolicy: 'NotRequired' | 'RestartContainer';

@@ -47,7 +47,7 @@ export type PersistentVolumeClaim = {
     accessModes?: VolumeAccessMode[];
     resources?: { requests?: { storage?: string }; limits?: { storage?: string } };
     storageClassName?: string;
-    /** `Block` is supported only on nodes with a Kubernetes API. */
+    /** `Block` is supported only on nodes that serve the Kubernetes API. */
     volumeMode?: 'Filesystem' | 'Block';
   };
   status?: {

@@ -11,7 +11,7 @@ export interface ObjectLookup {
 }
 
 /**
- * Provides the objects referred to by a pod: those of the node for pods from manifests, those of the API server for pods from an API
+ * Provides the objects referred to by a pod: from the node's own objects for pods from manifests, from the API server for pods from an API
  * server.
  */
 export interface PodObjects {

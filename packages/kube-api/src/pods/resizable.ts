@@ -5,7 +5,7 @@ import { qosClass } from './qos-class.ts';
 
 /**
  * Returns the parts of a pod that a resize must not change: everything but the CPU and memory of the containers and the pod, plus the QoS
- * class (validation.ValidatePodResize). If they are equal, two versions of a pod differ by a resize at most.
+ * class (validation.ValidatePodResize). If these parts are equal in two versions of a pod, the versions differ at most by a resize.
  */
 export function unresizable(pod: Pod): unknown {
   const { initContainers, containers, resources, ...rest } = pod.spec;

@@ -20,8 +20,8 @@ export type ObjectRules<T> = {
   /** Fields not allowed in manifests, with the reason. In pods from an API server, they are accepted if they have a decoder. */
   refused?: Readonly<Record<string, string>>;
   /**
-   * Fields that require a node with a Kubernetes API, with the reason for rejecting them on other nodes. On a node with an API, they are
-   * accepted, and preserved unchanged if they have no decoder: the API server validates them.
+   * Fields supported only by nodes that serve the Kubernetes API, with the reason for rejecting them on other nodes. Nodes that serve it
+   * accept these fields, and preserve them unchanged if they have no decoder: the API server validates them.
    */
   needApi?: Readonly<Record<string, string>>;
   /** Like `refused`, but for fields without effect on a node. They are preserved in objects from an API server. */

@@ -15,7 +15,7 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
   RuntimeClass: { apiVersion: 'node.k8s.io/v1', decode: runtimeClass },
 };
 
-/** Whether the kind is supported by nodes without a Kubernetes API. */
+/** Whether the kind is supported by every node, even without the Kubernetes API. */
 export const isNodeKind = (kind: string): boolean => Object.hasOwn(kinds, kind);
 
 const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
@@ -38,8 +38,8 @@ const fromTemplate = (kind: string, template: string) =>
   `without one, ${SUPPORTED}: put the content of ${template} into a Pod`;
 
 /**
- * Kinds that need the controllers of a Kubernetes API, with advice on alternatives. They are rejected rather than ignored: ignoring them
- * would leave their pods missing, or pods without their volumes.
+ * Kinds that need the controllers of a node that serves the Kubernetes API, with advice on alternatives. They are rejected rather than
+ * ignored: ignoring them would leave their pods missing, or pods without their volumes.
  */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),

@@ -21,8 +21,8 @@ const MAX_NUMBER_LENGTH = 100;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Fast path for JSON, as written by programs, `podwright run` and the node itself: returns the same result as the YAML reader, but many
- * times faster. Returns `undefined` for anything else, including multiple objects and duplicate keys.
+ * Fast path for JSON, as written by programs, by `podwright run` and by the node daemon: returns the same result as the YAML reader, but
+ * many times faster. Returns `undefined` for anything else, including multiple objects and duplicate keys.
  */
 export function readJsonDocument(text: string): JsonDocument | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1000))) return undefined;

@@ -13,8 +13,8 @@ import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from './names.ts';
 import { each, within } from './rules.ts';
 
 /**
- * Validates a pod's scheduling fields by the API server's rules. On a node without a Kubernetes API, the pod has already been assigned to
- * its node.
+ * Validates a pod's scheduling fields by the API server's rules. On a node that does not serve the Kubernetes API, the pod has already been
+ * assigned to its node.
  */
 export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};

@@ -84,7 +84,7 @@ function validateHostPath(source: HostPathVolumeSource, issues: IssueList): void
 }
 
 function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void {
-  // both are passed to mount(8) as a single argument, separated by `:`
+  // server and path are passed to mount(8) as a single argument, `server:path`
   if (!/^[^\s/,-][^\s/,]*$/.test(server))
     issues.at('server').add(`must be the name or address of a host, got "${server}"`);
   if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);
@@ -123,7 +123,7 @@ function validateDownwardFile(item: DownwardApiFile, issues: IssueList): void {
   if (item.resourceFieldRef) validateResourceRef(item.resourceFieldRef, 'volume', issues.at('resourceFieldRef'));
 }
 
-/** Sources of projected volumes that require a node with a Kubernetes API. They are validated by the API server. */
+/** Sources of projected volumes supported only by nodes that serve the Kubernetes API. They are validated by the API server. */
 const OF_SERVER = ['serviceAccountToken', 'clusterTrustBundle', 'podCertificate'];
 
 function validateProjection(source: VolumeProjection, issues: IssueList): void {

@@ -24,7 +24,7 @@ export async function waitUnlessLate(seconds: number, signal: AbortSignal, error
   }
 }
 
-/** Calls a function, and retries it after each failure whose Status sets a retry delay. */
+/** Calls a function, and retries it after each failure if the Status specifies a retry delay. */
 export async function withRepeats<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let repeats = 0; ; repeats++) {
     try {

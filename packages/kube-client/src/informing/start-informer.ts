@@ -86,7 +86,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
-  /** Ends the current backoff and reconnects immediately. The caller knows that the server is reachable. */
+  /** Ends the watch and any current backoff, and relists all objects immediately. Called when the server is known to be reachable. */
   reread(): void {
     this.#isVersionUnavailable = true;
     this.#backoff.forget('');

@@ -131,7 +131,7 @@ class FollowedKubeconfig implements Kubeconfig {
     this.#notifyFollowers();
   }
 
-  /** `isParsed`: whether the kubeconfig has no problem itself. */
+  /** `isParsed`: whether the kubeconfig itself has just been parsed without an error. */
   async #readTls(isParsed = true): Promise<TlsOptions> {
     try {
       const read = await readTls(this.#parsed.cluster, this.#parsed.user);

@@ -47,7 +47,7 @@ function reasonOf(error: unknown): string {
   return errorMessage(error);
 }
 
-/** Returns an error for a lost connection that resembles Node.js's. */
+/** Returns an error like Node.js's for a lost connection. */
 export function lostConnection(origin: string): PodwrightError {
   const cause = Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' });
   return connectionError(cause, origin);

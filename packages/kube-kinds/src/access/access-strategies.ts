@@ -18,8 +18,8 @@ import { TOKEN_REQUEST } from './token-request.ts';
 import { MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION } from './webhook-configurations.ts';
 
 /**
- * Strategies of the kinds for access control and for the API itself. `serviceaccounts/token` is the subresource for token requests: like
- * reviews, these are answered but not stored.
+ * Strategies for the kinds that control access and for those that configure the API itself. `serviceaccounts/token` is the subresource for
+ * token requests, which, like reviews, are answered but not stored.
  */
 export const ACCESS_STRATEGIES: Strategies = {
   'roles.rbac.authorization.k8s.io': ROLE,

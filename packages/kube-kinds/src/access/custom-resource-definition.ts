@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions as stored. Does not validate their schemas. */
+/** The strategy for CustomResourceDefinitions. Does not validate their schemas. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
@@ -86,7 +86,7 @@ function validateGroup(field: string, group: string): FieldError[] {
 }
 
 /**
- * Requires every version to have a schema or, without `requireSchemas`, only the served versions, and only if unknown fields are pruned.
+ * Requires schemas: in every version if `requireSchemas` is true; otherwise only in served versions, and only if unknown fields are pruned.
  */
 function validateSchemas(
   field: string,

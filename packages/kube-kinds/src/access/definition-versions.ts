@@ -20,7 +20,7 @@ export function validateVersions(field: string, spec: JsonObject): FieldError[] 
   });
 }
 
-/** Validates the fields of a version, or of the spec for those shared by all versions. */
+/** Validates the fields of a version, or the corresponding fields of the spec if they are shared by all versions. */
 export const validateParts = (field: string, parts: JsonObject): FieldError[] => [
   ...validateScale(`${field}.subresources`, objectAt(parts, 'subresources', 'scale')),
   ...objectsAt(parts, 'additionalPrinterColumns').flatMap((column, index) =>

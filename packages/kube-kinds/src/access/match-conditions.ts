@@ -1,4 +1,4 @@
-/** CEL expressions in webhooks and policies. They are not compiled, so invalid CEL is accepted. */
+/** Match conditions: CEL expressions in webhooks and policies. They are not compiled, so invalid CEL is accepted. */
 import { duplicate, type FieldError, required, tooMany } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { repeats } from '../repeats.ts';

@@ -1,4 +1,4 @@
-/** The parts of admission policies that contain CEL expressions. They are not compiled. */
+/** The parts of admission policies that contain CEL expressions. The expressions are not compiled. */
 import { duplicate, type FieldError, invalidValue, notSupported, required } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { repeats } from '../repeats.ts';

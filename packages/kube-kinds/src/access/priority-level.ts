@@ -13,7 +13,7 @@ const MAX_ENTROPY_BITS = 60;
 const QUEUING = ['spec', 'limited', 'limitResponse', 'queuing'];
 const ANNOTATION = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 
-/** Sets the defaults. Only in the queuing configuration are zeros treated as unset. */
+/** Sets the defaults. Zeros are treated as unset only in the queuing configuration. */
 function applyDefaults(object: ApiObject): ApiObject {
   const filled = [
     [['spec', 'exempt'], { nominalConcurrencyShares: 0, lendablePercent: 0 }],

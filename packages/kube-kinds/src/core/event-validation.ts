@@ -42,7 +42,7 @@ function validateNewFields(event: ApiObject): FieldError[] {
   ];
 }
 
-/** Limits the size of a field. As in upstream, the error omits the value and calls the bytes characters. */
+/** Limits the size of a field in bytes. As in upstream, the error omits the value and says characters instead of bytes. */
 function atMost(event: ApiObject, field: string, maxBytes: number): FieldError[] {
   const isLonger = Buffer.byteLength(textAt(event, field)) > maxBytes;
   return isLonger ? [invalidValue(field, '', `can have at most ${maxBytes} characters`)] : [];

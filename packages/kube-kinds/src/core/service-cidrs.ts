@@ -18,7 +18,7 @@ export const serviceCidrs: Strategy = {
   },
 };
 
-/** Metadata preserved by status updates of ServiceCIDRs. Those of older kinds preserve other metadata. */
+/** Metadata preserved by status updates of ServiceCIDRs. Status updates of older kinds preserve different metadata. */
 const FROM_OLD = ['generation', 'labels', 'annotations', 'finalizers', 'ownerReferences'];
 
 function withOldMetadata(object: ApiObject, old: ApiObject): ApiObject {

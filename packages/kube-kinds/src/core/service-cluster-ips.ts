@@ -10,7 +10,7 @@ const FIELD = 'spec.clusterIPs';
 const FAMILIES = ['IPv4', 'IPv6'];
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
-/** Validates the cluster IPs as far as possible without the node's service IP ranges. */
+/** Validates the cluster IPs to the extent possible without knowing the configured service IP ranges. */
 export function validateClusterIps(service: ApiObject, old: ApiObject | undefined): FieldError[] {
   if (isExternalName(service)) return [];
   const policy = policyOf(service);

@@ -20,7 +20,7 @@ function check(spec: object, configured: Families, [policy, ...families]: string
   assert.deepEqual([chosen.ipFamilyPolicy, ...(chosen.ipFamilies ?? [])], [policy, ...families]);
 }
 
-/** Checks the errors of a new service, or those of updating one with the spec `old`. */
+/** Checks the errors of creating a service or, if `old` is set, of updating a service whose spec is `old`. */
 function refuse(spec: object, configured: Families, errors: string[], old?: object): void {
   const found = chooseIpFamilies(created(spec), old && created(old), configured).errors;
   assert.deepEqual(shownErrors(found), errors);

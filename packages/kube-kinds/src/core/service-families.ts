@@ -13,7 +13,7 @@ export type ChosenFamilies = { service: ApiObject; errors: readonly FieldError[]
 
 /**
  * Sets `ipFamilyPolicy` and `ipFamilies` of a prepared service, which then needs one cluster IP per family. `configured` lists the families
- * of the node's service IP ranges, default first. `old` is `undefined` for a new service.
+ * of the configured service IP ranges, default first. `old` is `undefined` for a new service.
  */
 export function chooseIpFamilies(
   service: ApiObject,
@@ -38,8 +38,8 @@ export function chooseIpFamilies(
 }
 
 /**
- * Returns true if an updated service keeps its IP families. With policy PreferDualStack, it keeps them even if the node's service IP ranges
- * have changed.
+ * Returns true if an updated service keeps its IP families. With policy PreferDualStack, it keeps them even if the configured service IP
+ * ranges have changed.
  */
 function retainsFamilies(service: ApiObject, old: ApiObject): boolean {
   const prefers = (one: ApiObject, absent: boolean) =>
@@ -66,7 +66,7 @@ function withDefaultPolicy(service: ApiObject, old: ApiObject | undefined): ApiO
   return withValue(service, ['spec', 'ipFamilyPolicy'], policy);
 }
 
-/** With policy SingleStack, truncates unchanged lists to their first element. */
+/** With policy SingleStack, truncates the lists that the client left unchanged to their first element. */
 function withoutReleased(service: ApiObject, old: ApiObject): ApiObject {
   if (policyOf(service) !== 'SingleStack') return service;
   const lists = { clusterIPs: clusterIpsOf, ipFamilies: familiesOf };

@@ -15,14 +15,14 @@ export function fractionWarning(quantity: string, field: Field): string[] {
   return [`${field.path}: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`];
 }
 
-/** Warns about a seccomp profile in an annotation, which no longer has any effect. The annotation is the map key in the path of `field`. */
+/** Warns about a seccomp profile in an annotation, which no longer has any effect. `field` refers to that annotation. */
 export function seccompWarning(context: JsonObject | undefined, annotations: JsonObject, field: Field): string[] {
   const key = field.path.slice(field.path.indexOf('[') + 1, -1);
   const isIgnored = objectAt(context, 'seccompProfile') === undefined && Object.hasOwn(annotations, key);
   return isIgnored ? [`${field.path}: ${NO_SECCOMP}`] : [];
 }
 
-/** Returns warnings about a container's security profiles. `root` is the field of the pod or template, and `holder` its value. */
+/** Returns warnings about a container's security profiles. `holder` is the pod or template, and `root` refers to it. */
 export function profileWarnings(container: JsonObject, holder: JsonObject, root: Field): string[] {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const at = root.at('metadata', 'annotations');

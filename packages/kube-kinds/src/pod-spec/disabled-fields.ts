@@ -1,7 +1,7 @@
 /**
  * Fields of features disabled by default in Kubernetes 1.36. Like upstream, removes them from new objects, but keeps them in objects that
- * already have them (DropDisabledPodFields). `lifecycle.stopSignal` is another such field, but it is always kept because it is supported by
- * the nodes here.
+ * already have them (DropDisabledPodFields). `lifecycle.stopSignal` is another such field, but it is always kept because Podwright's nodes
+ * support it.
  */
 import { type JsonObject, objectsAt, valueAt, withItems } from '../values.ts';
 

@@ -8,7 +8,7 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
-/** Validates a pod's DNS policy and config. `field` is the field of `dnsConfig`. */
+/** Validates a pod's DNS policy and config. `field` refers to `dnsConfig`. */
 export function validateDns(spec: JsonObject, field: Field): void {
   const config = objectAt(spec, 'dnsConfig');
   const nameservers = textsAt(config, 'nameservers');

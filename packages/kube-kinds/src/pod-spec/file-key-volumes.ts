@@ -2,10 +2,7 @@ import type { Field } from '../field.ts';
 import { type JsonObject, objectAt, objectsAt, textAt } from '../values.ts';
 import { containersOf } from './visit-containers.ts';
 
-/**
- * Requires environment variables from files to refer to an emptyDir volume (validateFileKeyRefVolumes). `field` is the field of the pod's
- * spec.
- */
+/** Requires environment variables from files to refer to an emptyDir volume (validateFileKeyRefVolumes). `field` refers to the pod spec. */
 export function validateFileKeyVolumes(spec: JsonObject, field: Field): void {
   const volumes = new Map(objectsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume]));
   for (const { container, list, index } of containersOf(spec))

@@ -23,7 +23,7 @@ export function validateAnnotations(annotations: JsonObject | undefined, field: 
   if (bytes > MAX_ANNOTATION_BYTES) field.tooLong(MAX_ANNOTATION_BYTES);
 }
 
-/** Validates the pod-specific annotations. `holder` is the pod or template, `field` the field of its annotations. */
+/** Validates the pod-specific annotations. `holder` is the pod or template, and `field` refers to its annotations. */
 export function validatePodAnnotations(holder: JsonObject, field: Field, options: PodOptions): void {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const spec = objectAt(holder, 'spec');
@@ -67,7 +67,7 @@ function validateAppArmorText(profile: string, field: Field, names: ReadonlySet<
   if (!isKnown) field.invalid(profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
 }
 
-/** Requires security profiles in annotations of new pods to match those in fields. `field` is the field of the pod's spec. */
+/** Requires security profiles in annotations of new pods to match those in fields. `field` refers to the pod spec. */
 export function validateProfilesMatch(holder: JsonObject, field: Field): void {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const spec = objectAt(holder, 'spec');

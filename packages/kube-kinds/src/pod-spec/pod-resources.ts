@@ -16,7 +16,7 @@ import { validateResources } from './resources.ts';
 /** Pod-level resources, as listed in upstream's messages. A name ending with a dash is a prefix. */
 const POD_LEVEL = ['cpu', 'hugepages-', 'memory'];
 
-/** Validates the pod-level resources. `field` is the field of the pod's spec. */
+/** Validates the pod-level resources. `field` refers to the pod spec. */
 export function validatePodResources(
   spec: JsonObject,
   field: Field,

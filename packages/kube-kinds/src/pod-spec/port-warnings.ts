@@ -8,7 +8,7 @@ type Port = { path: string; port: JsonObject; hostPort: number; hostIp: string }
 /** Maximum number of earlier ports to compare each port with: clients may send long lists. */
 const MAX_COMPARED = 100;
 
-/** Returns the warnings about a pod's ports. `field` is the field of the pod's spec. */
+/** Returns the warnings about a pod's ports. `field` refers to the pod spec. */
 export function portWarnings(spec: JsonObject, field: Field): string[] {
   const ports = containersOf(spec).flatMap(({ container, list, index }) =>
     objectsAt(container, 'ports').map(

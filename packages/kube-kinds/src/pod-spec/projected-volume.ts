@@ -71,7 +71,7 @@ export function hasNonLocalTokenPath(volumes: readonly JsonObject[]): boolean {
   });
 }
 
-/** Forbids service account tokens in pods without a service account. `field` is the field of the volume list. */
+/** Forbids service account tokens in pods without a service account. `field` refers to the volume list. */
 export function forbidTokens(spec: JsonObject, field: Field): void {
   if (textAt(spec, 'serviceAccountName') !== '') return;
   for (const [index, volume] of objectsAt(spec, 'volumes').entries())

@@ -1,6 +1,6 @@
 /**
- * Volumes of storage systems not supported by any node here. They are still stored, just like upstream's API server stores volumes whose
- * drivers are missing.
+ * Volumes of storage systems that Podwright's nodes do not support. They are still stored, just as upstream's API server stores volumes
+ * whose drivers are missing.
  */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';

@@ -8,7 +8,7 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 const NO_SELECTOR = 'a null labelSelector results in matching no pod';
 
-/** Returns the warnings about a pod's scheduling constraints. `field` is the field of the pod's spec. */
+/** Returns the warnings about a pod's scheduling constraints. `field` refers to the pod spec. */
 export function schedulingWarnings(spec: JsonObject, field: Field): string[] {
   const ofSelector = textEntriesAt(spec, 'nodeSelector').flatMap(([key]) => {
     const message = deprecatedNodeLabel(key);
@@ -48,7 +48,7 @@ const labelValueWarnings = (term: JsonObject | undefined, field: Field): string[
     ),
   );
 
-/** Returns the warnings about pod affinity and anti-affinity. `field` is the field of the pod's affinity. */
+/** Returns the warnings about pod affinity and anti-affinity. `field` refers to the pod's affinity. */
 export function affinityWarnings(spec: JsonObject, field: Field): string[] {
   return ['podAffinity', 'podAntiAffinity'].flatMap((name) => {
     const affinity = objectAt(spec, 'affinity', name);

@@ -45,7 +45,7 @@ function validateIds(context: JsonObject, field: Field, names: readonly string[]
 }
 
 /**
- * Validates the pod's security context and the host namespace fields, which are part of it in upstream. `field` is the field of the
+ * Validates the pod's security context and the host namespace fields, which are part of it in upstream. `field` refers to the security
  * context.
  */
 export function validatePodSecurityContext(spec: JsonObject, field: Field, options: PodOptions): void {
@@ -73,10 +73,7 @@ function validateChoice(context: JsonObject, field: Field, supported: readonly s
   if (valueAt(context, name) !== undefined && !supported.includes(value)) field.notSupported(value, supported);
 }
 
-/**
- * Requires pods with a user namespace not to share most of the host's namespaces (validateHostUsers). `field` is the field of the pod's
- * spec.
- */
+/** Requires pods with a user namespace not to share most of the host's namespaces (validateHostUsers). `field` refers to the pod spec. */
 export function validateHostUsers(spec: JsonObject, field: Field, options: PodOptions): void {
   if (valueAt(spec, 'hostUsers') !== false) return;
   const words = 'when `hostUsers` is false';

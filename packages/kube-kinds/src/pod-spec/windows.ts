@@ -17,7 +17,7 @@ const LINUX_CONTEXT = [
   ...['allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'],
 ];
 
-/** Rejects fields not supported by the pod's operating system. `field` is the field of the pod's spec. */
+/** Rejects fields not supported by the pod's operating system. `field` refers to the pod spec. */
 export function validateOs(spec: JsonObject, field: Field): void {
   if (objectAt(spec, 'os') === undefined) return;
   const name = textAt(spec, 'os', 'name');
@@ -51,7 +51,7 @@ function forbidLinuxFields(spec: JsonObject, field: Field): void {
     forbid(objectAt(container, 'securityContext'), LINUX_CONTEXT, field.at(list, index, 'securityContext'));
 }
 
-/** Validates Windows options by the most common rules only: they are stored, but ignored by the nodes here. */
+/** Validates Windows options by the most common rules only: they are stored, but ignored by Podwright's nodes. */
 export function validateWindowsOptions(options: JsonObject | undefined, field: Field): void {
   if (valueAt(options, 'gmsaCredentialSpecName') !== undefined) {
     const name = textAt(options, 'gmsaCredentialSpecName');

@@ -5,7 +5,7 @@ import { rangeProblems } from '../texts.ts';
 import { listAt, numberAt, textAt, textEntriesAt, valueAt } from '../values.ts';
 import { requires, type SourceRule, secretRef } from './source-rules.ts';
 
-/** Maximum number of pairs to check: each invalid one results in an error that contains the whole text. */
+/** Maximum number of host:port pairs of a Quobyte registry to check: each invalid pair results in an error that contains the whole text. */
 const MAX_PAIRS = 100;
 
 export const glusterfs: SourceRule = (field, source) => {

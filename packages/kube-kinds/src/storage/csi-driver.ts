@@ -28,7 +28,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   return { ...object, spec: { ...DEFAULTS, ...Object.fromEntries(given), ...modes } };
 }
 
-/** Field of an alpha feature, which is disabled. */
+/** Field of a disabled alpha feature. */
 const FIELD_OF_FEATURE = 'preventPodSchedulingIfMissing';
 
 function withoutFeatures(object: ApiObject): ApiObject {
@@ -36,7 +36,7 @@ function withoutFeatures(object: ApiObject): ApiObject {
   return { ...object, spec };
 }
 
-/** Keeps the field if the old object has it. */
+/** Keeps `preventPodSchedulingIfMissing` only if the old object has it. */
 const prepareForUpdate = (object: ApiObject, old: ApiObject): ApiObject =>
   valueAt(old, 'spec', FIELD_OF_FEATURE) === undefined ? withoutFeatures(object) : object;
 
