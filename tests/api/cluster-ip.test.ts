@@ -159,7 +159,7 @@ type Slice = { endpoints: { addresses: string[] }[]; ports: { port: number }[] }
 /** Returns the host's addresses in the tests' Service ranges. */
 const ownAddresses = () => host.onHost('ip -4 -o address show').match(/10\.174\.\d+\.\d+\/\d+/g) ?? [];
 
-test('pods and the host reach the API by all its names with the default settings, other machines do not', async () => {
+test('pods and the host reach the API by all of its names with default settings, but other machines do not', async () => {
   const api = await RunningApi.start();
   await api.credentials();
   const slice = await api.call<Slice>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
@@ -180,7 +180,7 @@ test('pods and the host reach the API by all its names with the default settings
   assert.deepEqual(ownAddresses(), []);
 });
 
-test('a start after a kill keeps the addresses, and pods reach the API again', async () => {
+test('a start after a kill reuses the addresses, and pods reach the API again', async () => {
   const killed = await RunningApi.start();
   await killed.kill();
   const expected = [killed.address, `${killed.address}0`].map((address) => `${address}/32`);
@@ -209,7 +209,7 @@ const tablesOnHost = () =>
     .map((line) => line.replace(/^table inet podwright-/, ''))
     .sort();
 
-test('the next start of any node removes what killed nodes have left, and nothing of a running one', async () => {
+test('the next start of any node removes leftovers of killed nodes, but nothing from a running one', async () => {
   const running = await RunningApi.start({ name: 'running', range: OTHER_RANGE, bridge: 'pwt1' });
   const ofRunning = ['policies-pwt1', 'services-10.174.42.0-24'];
   const killed = await RunningApi.start();
@@ -248,7 +248,7 @@ test('the next start of any node removes what killed nodes have left, and nothin
   );
 });
 
-test('two nodes on a host have different ranges, and a start that fails leaves no address', async () => {
+test('two nodes on a host have different ranges, and a failed start leaves no address', async () => {
   const one = await RunningApi.start();
   const two = await RunningApi.start({ name: 'other', range: OTHER_RANGE, bridge: 'pwt1' });
   for (const api of [one, two]) {
@@ -263,7 +263,7 @@ test('two nodes on a host have different ranges, and a start that fails leaves n
   await one.stop();
 });
 
-test('pods reach the API in an IPv6 range, and with a range of each family Services get both addresses', async () => {
+test('pods reach the API in an IPv6 range, and in dual-stack Services get both addresses', async () => {
   inNamespace(host.outside.netns, `ip -6 route add ${SIX} via fd00:242:41::1`);
   const killed = await RunningApi.start({ name: 'six', range: SIX, claimOnly: true });
   await killed.kill(); // leaves its addresses, to which the kernel has routes
@@ -293,7 +293,7 @@ test('pods reach the API in an IPv6 range, and with a range of each family Servi
   await dual.stop();
 });
 
-test('pods reach the API although another program of the host listens on its port', async () => {
+test('pods reach the API even if another program on the host listens on its port', async () => {
   const taken = spawn('nsenter', [`--net=${host.host}`, 'socat', 'TCP-LISTEN:6443,fork', 'SYSTEM:true']);
   started.push(taken);
   await waitFor(() => host.onHost("ss -Hltn 'sport = :6443'") !== '' || undefined, WAIT());
@@ -304,7 +304,7 @@ test('pods reach the API although another program of the host listens on its por
   taken.kill();
 });
 
-test('the endpoint is the address of the host at which the API listens, if there is one', async () => {
+test('the endpoint is the host address at which the API listens, if there is one', async () => {
   const api = await RunningApi.start({ listen: '10.242.41.1:6444' });
   await api.credentials();
   const slice = await api.call<Slice>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
@@ -313,7 +313,7 @@ test('the endpoint is the address of the host at which the API listens, if there
   await api.stop();
 });
 
-test('a node does not add addresses that the host routes elsewhere, and logs why', async () => {
+test('a node does not add addresses that the host routes elsewhere, and logs the reason', async () => {
   for (const [route, isRefused] of [
     [RANGE, true],
     [`${RANGE.replace(/0\/24$/, '8')}/29`, true], // includes the address of the DNS server

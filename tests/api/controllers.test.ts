@@ -153,7 +153,7 @@ suite('controllers of the API server', () => {
     }
   });
 
-  test('a user gets a certificate that an administrator approved', async () => {
+  test('a user gets a certificate approved by an administrator', async () => {
     const key = join(scratch, 'ann.key');
     const subject = ['-subj', '/O=dev/CN=ann', '-keyout', key, '-nodes'];
     const request = execFileSync(
@@ -177,7 +177,7 @@ spec: {request: ${request.toString('base64')}, signerName: kubernetes.io/kube-ap
     assert.match(err, /User "ann" cannot list resource "pods" in API group "" in the namespace "default"/);
   });
 
-  test('metrics and health are reported to those who may read them', () => {
+  test('metrics and health are available to authorized users', () => {
     const metrics = ok('get', '--raw', '/metrics');
     assert.match(metrics, /^apiserver_request_total\{verb="\w+".*code="200"\} \d+$/m);
     assert.match(metrics, /^apiserver_resource_objects\{group="",resource="namespaces"\} \d+$/m);
@@ -190,7 +190,7 @@ spec: {request: ${request.toString('base64')}, signerName: kubernetes.io/kube-ap
     assert.match(place.kubectl('get', '--raw', '/metrics', '--kubeconfig', bob).err, /cannot get path "\/metrics"/);
   });
 
-  test('requests are in the audit log, without the bodies of secrets', async () => {
+  test('requests are in the audit log, without the contents of Secrets', async () => {
     ok('create', 'secret', 'generic', 'hidden', '--from-literal=key=do-not-log');
     const line = await eventually(() =>
       readFileSync(auditLog, 'utf8')

@@ -76,7 +76,7 @@ suite('the objects of a node without the API', () => {
       assert.deepEqual(identities(move(directory).objects), identities(objects));
     });
 
-  test('a file whose name another object has is set aside', async (context) => {
+  test('a file whose name is used by a different object is set aside', async (context) => {
     const { directory } = await appliedBefore(context);
     move(directory);
     const none = { podOfUid: () => undefined, wantedPod: () => undefined };
@@ -117,7 +117,7 @@ suite('a node that gets the API', async () => {
   ];
   const pods = async () => (await place.pods()).map(identity).sort();
 
-  test('keeps its pods, which do not restart, and their objects', async () => {
+  test('keeps its pods running without a restart, along with their objects', async () => {
     const old = await place.startDaemon();
     await place.loadImage();
     const web = podManifest('web', forever);

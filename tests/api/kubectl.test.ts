@@ -89,7 +89,7 @@ suite('kubectl', () => {
     assert.match(out, /^- {2}replicas: 5\n\+ {2}replicas: 2$/m);
   });
 
-  test('applies on the server, with conflicts', () => {
+  test('applies server-side, with conflicts', () => {
     const file = place.file('applied.yaml', applied('a: "1", b: "2"'));
     const apply = (manager: string, ...args: string[]) =>
       ['apply', '--server-side', `--field-manager=${manager}`, '-f', file, ...args] as const;
@@ -221,7 +221,7 @@ suite('kubectl', () => {
     assert.equal(inShop('get', 'cm', 'child-a', '-o', 'jsonpath={.metadata.ownerReferences}'), '');
   });
 
-  test('deletes a namespace with all that it contains', () => {
+  test('deletes a namespace with all of its contents', () => {
     ok('create', 'ns', 'brief');
     ok('-n', 'brief', 'create', 'cm', 'inside');
     ok('-n', 'brief', 'run', 'inside', '--image=x');

@@ -139,19 +139,19 @@ suite('a standalone node with the Kubernetes API', () => {
     bundle?.remove();
   });
 
-  test('describes the node, which has no taint', async () => {
+  test('describes the node, which has no taints', async () => {
     assert.match(ok('describe', 'node', NODE), /KubeletReady/);
     await eventually(() => /^Taints: +<none>$/m.test(ok('describe', 'node', NODE)));
     await eventually(() => /^solo +solo /m.test(kubectl('-n', 'kube-node-lease', 'get', 'lease', NODE).out));
   });
 
-  test('syncs its writes to the disk with the durability power', () => {
+  test('syncs its writes to disk with the durability setting `power`', () => {
     const { stdout } = spawnSync('ls', ['-l', `/proc/${daemon.child.pid}/fd`], { encoding: 'utf8' });
     // the WAL is open twice: by SQLite, and for the syncs
     assert.equal(stdout.match(/\/objects\.db-wal$/gm)?.length, 2, stdout);
   });
 
-  test('runs a pod that kubectl applies, with a ConfigMap and a Secret', async () => {
+  test('runs a pod applied by kubectl, with a ConfigMap and a Secret', async () => {
     ok('apply', '-f', place.file('needs.yaml', NEEDS));
     ok('apply', '-f', place.file('web.yaml', WEB));
     await eventually(() => isReady('web'), described('web'));
@@ -162,7 +162,7 @@ suite('a standalone node with the Kubernetes API', () => {
     assert.match(text, /Normal +Started .* Container started/);
   });
 
-  test('gives pods a token, the authority, and the address of the API', async () => {
+  test('gives pods a token, the CA certificate and the API address', async () => {
     const inPod = async (script: string) => (await place.ok('exec', 'web', '--', 'sh', '-c', script)).trim();
     const directory = '/var/run/secrets/kubernetes.io/serviceaccount';
     assert.match(await inPod(`cat ${directory}/ca.crt`), /^-----BEGIN CERTIFICATE/);
@@ -174,7 +174,7 @@ suite('a standalone node with the Kubernetes API', () => {
     await inPod('nc -w 5 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT </dev/null');
   });
 
-  test('serves logs, commands and the kubelet to kubectl, without a port of the kubelet', async () => {
+  test('serves logs, commands and the kubelet API to kubectl, without a kubelet port', async () => {
     assert.equal(ok('logs', 'web'), 'ready\n');
     const { code, out, err } = kubectl('exec', 'web', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3');
     assert.deepEqual([code, out], [3, 'out\n']);
@@ -207,7 +207,7 @@ suite('a standalone node with the Kubernetes API', () => {
     assert.match(ok('get', 'pod', `static-${NODE}`, '-o', 'yaml'), /kubernetes\.io\/config\.mirror:/);
   });
 
-  test('keeps pods and objects over kill -9 and a restart', async () => {
+  test('keeps pods and objects across kill -9 and a restart', async () => {
     const before = pods();
     assert.deepEqual(
       before.map(({ name }) => name),
@@ -229,7 +229,7 @@ suite('a standalone node with the Kubernetes API', () => {
     assert.equal(ok('get', 'nodes', '-o', 'name'), `node/${NODE}\n`);
   });
 
-  test('removes a deleted pod, and runs its manifest on', async () => {
+  test('removes a deleted pod, and keeps running its manifest', async () => {
     ok('delete', 'pod', 'web');
     assert.deepEqual(
       pods().map(({ name }) => name),
@@ -244,7 +244,7 @@ suite('a standalone node with the Kubernetes API', () => {
     await eventually(() => pods().length === 0);
   });
 
-  test('logs the requests of clients and of the node, without the contents of Secrets', async () => {
+  test('logs requests by clients and by the node, without the contents of Secrets', async () => {
     type Logged = { user: { username: string }; verb: string; objectRef?: { resource: string; name?: string } };
     const text = () => readFileSync(place.path('audit.log'), 'utf8');
     const isThere = (username: string, verb: string, resource: string) =>
@@ -259,7 +259,7 @@ suite('a standalone node with the Kubernetes API', () => {
     assert.doesNotMatch(text(), SECRET_IN_ANY_FORM);
   });
 
-  test('writes no Secret to its log', () => {
+  test('does not write Secrets to its log', () => {
     assert.match(logged + daemon.err, /the Kubernetes API is available/);
     assert.doesNotMatch(logged + daemon.err, SECRET_IN_ANY_FORM);
   });

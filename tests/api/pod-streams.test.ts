@@ -153,7 +153,7 @@ suite('kubectl on the pods of a joined node', () => {
     await proxy.ended();
   });
 
-  test("the steps of a pod's start are read from its kubelet by users who may get nodes/proxy", () => {
+  test("the steps of a pod's start can be read from its kubelet by users with access to nodes/proxy", () => {
     const uid = node.ok('get', 'pod', 'web', '-o', 'jsonpath={.metadata.uid}');
     const path = `/api/v1/nodes/${NODE}/proxy/podwright/v1/traces/${uid}`;
     const spans = JSON.parse(node.ok('get', '--raw', path)) as { name: string }[];
@@ -161,7 +161,7 @@ suite('kubectl on the pods of a joined node', () => {
     assert.match(node.fails('get', '--raw', path, '--as', 'eve'), /is forbidden/);
   });
 
-  test('a pod of a manifest has a mirror pod, with logs and commands', async () => {
+  test('a pod from a manifest has a mirror pod, including logs and commands', async () => {
     node.writeManifest('static.json', { name: 'static', scripts: { main: 'echo of a file; sleep 3600' } });
     const name = `static-${NODE}`;
     await node.until(
@@ -175,7 +175,7 @@ suite('kubectl on the pods of a joined node', () => {
     );
   });
 
-  test('restricts commands to users who may create them', () => {
+  test('restricts commands to users with permission to create them', () => {
     node.ok('create', 'role', 'reader', '--verb=get', '--resource=pods,pods/exec,pods/log');
     node.ok('create', 'rolebinding', 'readers', '--role=reader', '--user=bob');
     assert.match(node.ok('logs', 'web', '--tail=1', '--as', 'bob'), /^line 5\n$/);
@@ -183,7 +183,7 @@ suite('kubectl on the pods of a joined node', () => {
     assert.match(node.fails('port-forward', 'web', ':80', '--as', 'bob'), /is forbidden/);
   });
 
-  test('pods are deleted once their containers have ended', () => {
+  test('pods are deleted once their containers have terminated', () => {
     assert.match(node.ok('delete', 'pod', 'reader', 'two', '--timeout=40s'), /^pod "two" deleted/m);
     assert.match(node.fails('logs', 'two', '-c', 'a'), /pods "two" not found/);
   });

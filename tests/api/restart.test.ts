@@ -20,7 +20,7 @@ suite('an API server after kill -9', () => {
   });
   after(() => place.remove());
 
-  test('has its objects, and the same authority', async () => {
+  test('keeps its objects and the same certificate authority', async () => {
     const before = await list('/api/v1/namespaces');
     const roles = await list('/apis/rbac.authorization.k8s.io/v1/clusterroles');
     const authority = await configuredAuthority();

@@ -41,7 +41,7 @@ describe('cgroups of this host', () => {
     return child;
   }
 
-  test('a cgroup is created in every hierarchy, also if it exists already, and listed', async () => {
+  test('a cgroup is created in every hierarchy, even if it already exists, and is listed', async () => {
     await createCgroup(cgroups, `${parent}/a/b`);
     await createCgroup(cgroups, `${parent}/a/b`);
     assert.deepEqual(await listChildCgroups(cgroups, `${parent}/a`), ['b']);
@@ -53,7 +53,7 @@ describe('cgroups of this host', () => {
     assert.ok(await cgroupExists(cgroups, parent));
   });
 
-  test('processes in and below a cgroup are found and killed, and the cgroup is removed immediately afterwards', async () => {
+  test('processes in and under a cgroup are found and killed, and the cgroup is removed right away', async () => {
     await createCgroup(cgroups, `${parent}/kill/below`);
     const child = await enter(`${parent}/kill/below`, ['sleep', '1000']);
     const exited = once(child, 'exit');
@@ -65,7 +65,7 @@ describe('cgroups of this host', () => {
     assert.ok(!(await cgroupExists(cgroups, `${parent}/kill`)));
   });
 
-  test('processes in cgroups whose names are not UTF-8 are found and killed, and the cgroups are removed', async () => {
+  test('processes in cgroups with non-UTF-8 names are found and killed, and the cgroups are removed', async () => {
     const path = `${parent}/odd`;
     await createCgroup(cgroups, path);
     const child = await enter(path, ['sleep', '1000']);
@@ -87,7 +87,7 @@ describe('cgroups of this host', () => {
     assert.ok(!(await cgroupExists(cgroups, path)));
   });
 
-  test('frozen processes are killed, also in a frozen cgroup below a frozen one', async () => {
+  test('frozen processes are killed, even in a frozen cgroup nested in a frozen one', async () => {
     const path = `${parent}/frozen`;
     await createCgroup(cgroups, path);
     const children = [await enter(path, ['sleep', '1000']), await enter(path, ['sleep', '1000'])];
@@ -102,7 +102,7 @@ describe('cgroups of this host', () => {
     await removeCgroup(cgroups, path);
   });
 
-  test('a cgroup in use is not removed, and the root never', async () => {
+  test('a cgroup in use is not removed, and the root never is', async () => {
     await createCgroup(cgroups, `${parent}/busy`);
     const child = await enter(`${parent}/busy`, ['sleep', '1000']);
     await assert.rejects(

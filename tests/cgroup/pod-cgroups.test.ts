@@ -93,7 +93,7 @@ test('pods get their limits, and a QoS class the weight of all its pods, so that
 const MEMORY = { controller: 'memory', v1: 'memory.limit_in_bytes', v2: 'memory.max' };
 const PIDS = { controller: 'pids', v1: 'pids.max', v2: 'pids.max' };
 
-test('all pods together and each pod have the limits of the node, also below a cgroup with lower ones', async (context) => {
+test('pods together and individually have the node’s limits, even under a cgroup with lower ones', async (context) => {
   const parent = join(root, 'small');
   await createCgroup(cgroups, parent);
   await setCgroupLimits(cgroups, parent, { memoryLimitBytes: 64 << 20, pidsLimit: 50 });
@@ -149,7 +149,7 @@ test("a pod's overhead is added to its requests and limits, but a BestEffort pod
   await assertShares(join(parent, 'kubepods', 'burstable'), 1024, 39);
 });
 
-test('limits that are not configured any more are removed at the next start', async (context) => {
+test('limits no longer configured are removed at the next start', async (context) => {
   const pod = podOf('freed', {});
   const limits = { pidsPerPod: 100, allPods: { memoryBytes: 512 << 20, pids: 1000 } };
   const first = await open(context, { limits });
@@ -162,7 +162,7 @@ test('limits that are not configured any more are removed at the next start', as
   assert.ok(memory === 'max' || Number(memory) > 2 ** 60, memory);
 });
 
-test('cgroups that another process has changed or removed are restored after a while', async (context) => {
+test('cgroups changed or removed by another process are restored after a while', async (context) => {
   const pods = await open(context);
   const pod = podOf('restored', { requests: { cpu: '1' } });
   await pods.ensure(pod);
@@ -175,7 +175,7 @@ test('cgroups that another process has changed or removed are restored after a w
   await assertShares(pods.parentFor(pod), 1024, 39);
 });
 
-test('a pod in a removed QoS class has all controllers again after a while', async (context) => {
+test('a pod in a removed QoS class regains all controllers after a while', async (context) => {
   const pods = await open(context, { limits: { pidsPerPod: 100 }, hugePageSizes: ['2MB'] });
   await pods.ensure(podOf('before', {}));
   await removeCgroup(cgroups, join(root, 'kubepods', 'besteffort'));
@@ -188,7 +188,7 @@ test('a pod in a removed QoS class has all controllers again after a while', asy
   assert.equal(await read(pods.parentFor(pod), pages), '0');
 });
 
-test('the QoS class of simultaneously added and removed pods has the weight of the remaining ones', async (context) => {
+test('after simultaneous additions and removals of pods, a QoS class has the weight of the remaining pods', async (context) => {
   const pods = await open(context);
   const names = Array.from({ length: 8 }, (_, index) => `crowd${index}`);
   await Promise.all(names.map((name) => pods.ensure(podOf(name, { requests: { cpu: '500m' } }))));
@@ -197,7 +197,7 @@ test('the QoS class of simultaneously added and removed pods has the weight of t
   await assertShares(join(root, 'kubepods', 'burstable'), 1024, 39);
 });
 
-test('the limit of all pods together is reported once', async (context) => {
+test('the overall limit of all pods is reported once', async (context) => {
   const parent = join(root, 'reported');
   const reports: (string | undefined)[] = [];
   const allPods = { memoryBytes: 64 << 20, pids: 100 };
@@ -206,7 +206,7 @@ test('the limit of all pods together is reported once', async (context) => {
   assert.deepEqual(reports, [undefined], 'reported once');
 });
 
-test('processes in the cgroup of a removed pod are killed, those of another kubelet never', async (context) => {
+test('processes in the cgroup of a removed pod are killed, but never those of another kubelet', async (context) => {
   const [one, other] = [await open(context), await open(context, { parent: join(root, 'other') })];
   const [gone, foreign] = [podOf('gone', {}), podOf('foreign', {})];
   await one.ensure(gone);
@@ -222,7 +222,7 @@ test('processes in the cgroup of a removed pod are killed, those of another kube
   assert.ok(await cgroupExists(cgroups, other.parentFor(foreign)));
 });
 
-test('a second kubelet with the same cgroups removes nothing until the first is killed', async (context) => {
+test('a second kubelet with the same cgroups removes nothing until the first one is killed', async (context) => {
   const parent = join(root, 'shared');
   const first = await kubeletProcess(context, parent);
   const second = await open(context, { parent });
@@ -245,7 +245,7 @@ test('a reserved cgroup of the host gets limits, and must exist', async () => {
   await assert.rejects(limitReservedCgroup(host, join(root, 'missing'), {}), /there is no cgroup .*missing/);
 });
 
-test('a pod that a killed kubelet has left frozen is thawed at the next start', async (context) => {
+test('a pod left frozen by a killed kubelet is thawed at the next start', async (context) => {
   const pod = podOf('frozen', { requests: { cpu: '1' } });
   const path = (await open(context)).parentFor(pod);
   await createCgroup(cgroups, path);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { cgroupPids, discoverCgroups } from '@podwright/host';
 
-test('a threaded cgroup of a container, whose processes the kernel lists in its parent, is not an error', async (t) => {
+test('a threaded container cgroup, whose processes the kernel lists in its parent, is not an error', async (t) => {
   const hierarchy = await discoverCgroups();
   const tree = hierarchy.trees.find(({ version }) => version === 2);
   if (tree === undefined) return t.skip('no cgroup v2 here');

@@ -55,7 +55,7 @@ for (const [index, [what, text, expected]] of manifests.entries()) {
   });
 }
 
-test('a name that is too long for file names is refused by check, apply, run and the manifest directory', async (context) => {
+test('a name too long for a file name is rejected by check, apply, run and the manifest directory', async (context) => {
   const place = makePlace(context, 9);
   const name = 'n'.repeat(218);
   const refused = /metadata\.name: must be at most 210 characters in namespace default, got 218: the directory of/;
@@ -98,7 +98,7 @@ test('unknown flags and commands are refused with a suggestion', async (context)
   }
 });
 
-test('commands without a running node print how to start one', async (context) => {
+test('commands that require a running node print how to start one', async (context) => {
   const { code, err } = await makePlace(context, 12).call('ps');
   assert.equal(code, 1);
   assert.match(err, /no node is running.*podwright run/);
@@ -120,7 +120,7 @@ for (const [index, [text, expected]] of configurations.entries()) {
   });
 }
 
-test('an unreachable registry ends --timeout with the error of the pull', async (context) => {
+test('with an unreachable registry, --timeout ends with the pull error', async (context) => {
   const place = makePlace(context, 20);
   const text = good.replace(/image: .*/, `image: 127.0.0.1:${await freePort()}/nothing:1`);
   const { code, err } = await place.call('run', '--timeout', '4s', place.file('a.yaml', text));
@@ -130,7 +130,7 @@ test('an unreachable registry ends --timeout with the error of the pull', async 
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a command that is missing in the image is named', async (context) => {
+test('a command missing from the image is named', async (context) => {
   const place = makePlace(context, 21);
   await place.loadImage();
   const text = podManifest('a', '', '  restartPolicy: Never\n').replace(/command: .*/, 'command: [/bin/no-such]');
@@ -140,7 +140,7 @@ test('a command that is missing in the image is named', async (context) => {
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a host without CNI plugins runs pods, unless mode = "cni" requires them: then the missing ones are named', async (context) => {
+test('a host without CNI plugins runs pods, unless mode = "cni" requires them, in which case the missing ones are named', async (context) => {
   const place = makePlace(context, 22);
   await place.loadImage();
   mkdirSync(place.path('cni-bin'));
@@ -176,7 +176,7 @@ function placeWithPlugin(context: TestContext, number: number, script: string): 
   return place;
 }
 
-test('a CNI plugin that fails shows its message, whose events add up, and leaves nothing', async (context) => {
+test('the message of a failing CNI plugin is shown, its repeated events are aggregated, and nothing is left behind', async (context) => {
   const fails = `[ "$CNI_COMMAND" = ADD ] || exit 0; echo '{"cniVersion":"0.4.0","code":11,"msg":"no cable"}'; exit 1`;
   const place = placeWithPlugin(context, 23, fails);
   await place.loadImage();
@@ -228,7 +228,7 @@ test('a broken CNI file next to a valid one is skipped', async (context) => {
   assert.equal(code, 0);
 });
 
-test('the socket of a running daemon is not replaced, a stale one is', async (context) => {
+test('the socket of a running daemon is not replaced, but a stale one is', async (context) => {
   const place = makePlace(context, 26);
   mkdirSync(place.path('state'));
   const live = createServer().listen(place.path('state/cri.sock'));
@@ -247,7 +247,7 @@ test('the socket of a running daemon is not replaced, a stale one is', async (co
   assert.equal((await again.ended()).code, 0);
 });
 
-test('the error for users other than root suggests sudo', async (context) => {
+test('the error for non-root users suggests sudo', async (context) => {
   const place = makePlace(context, 27);
   chmodSync(place.directory, 0o755);
   const command = place.command('run', place.file('a.yaml', good));

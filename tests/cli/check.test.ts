@@ -45,7 +45,7 @@ test('check checks the pods of workloads and prints a summary', async () => {
   assert.match(out, /\nchecked 1 Pod and 2 Deployments: 2 problems\n$/);
 });
 
-test('check does not note what a node with a Kubernetes API has, if the manifest needs one', async () => {
+test('check does not mention features of a node with a Kubernetes API if the manifest requires one', async () => {
   const spec = `serviceAccountName: robot\n      volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {}}}}]\n      ${container}}]`;
   const policy = 'apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: NAME}\n';
   const file = place.file(
@@ -57,7 +57,7 @@ test('check does not note what a node with a Kubernetes API has, if the manifest
   assert.match(out, /\nchecked 1 Deployment and 2 NetworkPolicies: no problems\n$/);
 });
 
-test('check works for a user without access to the node and reports what was not checked', async () => {
+test('check works for a user without access to the node and reports which checks were skipped', async () => {
   mkdirSync(place.path('root/kubelet'), { recursive: true });
   for (const directory of ['root', 'state', 'root/kubelet']) {
     mkdirSync(place.path(directory), { recursive: true });
@@ -102,7 +102,7 @@ test('a pod that waits for a device is listed with the reason and can be deleted
   await daemon.ended();
 });
 
-test('a pod that replaces a slowly ending one is accepted and listed at once', async () => {
+test('a pod that replaces a slowly terminating one is accepted and listed at once', async () => {
   const daemon = await place.startDaemon();
   await place.loadImage();
   const stubborn = podManifest('slow', 'trap "" TERM; while :; do sleep 0.2; done').replace(
@@ -127,7 +127,7 @@ test('a pod that replaces a slowly ending one is accepted and listed at once', a
   await daemon.ended();
 });
 
-test('a host port in use is reported with its user by check, apply and events', async (context) => {
+test('check, apply and events report a host port in use and its user', async (context) => {
   const daemon = await place.startDaemon();
   await place.loadImage();
   const port = await freePort();

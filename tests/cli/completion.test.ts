@@ -71,7 +71,7 @@ async function eventually<T>(read: () => T | Promise<T>, expected: T): Promise<v
 
 const offers = (words: string[], expected: string[]) => eventually(() => offered(...words), expected);
 
-test('names of pods, containers and images are read from the node', async () => {
+test('names of pods, containers and images are completed from the node', async () => {
   await offers(['logs', 'w'], ['web', 'worker']);
   await offers(['delete', 'web', ''], ['worker']);
   await offers(['logs', '-n', 'team', ''], ['there']);

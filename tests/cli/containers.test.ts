@@ -59,7 +59,7 @@ function onTerminal(args: string[], rest = '', term = 'xterm-kitty'): StartedPro
   return place.startProgram('script', '-qfec', command, '/dev/null');
 }
 
-test('logs are of the named, the annotated or the first container, and a default is reported', async () => {
+test('logs shows the named, annotated or first container, and reports if it used a default', async () => {
   assert.deepEqual(await callWith('logs', 'web'), [0, 'one\ntwo\n', DEFAULTED]);
   assert.deepEqual(await callWith('logs', 'pod/web', 'side'), [0, 'side\n', '']);
   assert.deepEqual(await callWith('logs', 'web', '-c', 'prepare'), [0, 'prepared\n', '']);
@@ -75,7 +75,7 @@ test('logs are of the named, the annotated or the first container, and a default
   assert.match(await place.ok('logs', 'web', 'side', '--timestamps'), /^\d{4}-\d\d-\d\dT\S+ side\n$/);
 });
 
-test('logs that cannot be read are an error with the reason and a hint', async () => {
+test('unavailable logs are an error with the reason and a hint', async () => {
   const check = async (args: string, expected: RegExp) => {
     const [code, , err] = await callWith('logs', ...args.split(' '));
     assert.equal(code, 1, args);
@@ -96,7 +96,7 @@ test('logs that cannot be read are an error with the reason and a hint', async (
   );
 });
 
-test('exec accepts a command without --, passes exit codes on, and returns 126 and 127 as a shell does', async () => {
+test('exec accepts a command without --, passes on exit codes, and returns 126 and 127 like a shell', async () => {
   assert.deepEqual(await callWith('exec', 'web', '-c', 'side', 'echo', '-c', 'x', '-n'), [0, '-c x -n\n', '']);
   assert.deepEqual(await callWith('exec', 'web', 'ls', '-a', '/www'), [0, '.\n..\nindex.html\n', DEFAULTED]);
   assert.deepEqual(await callWith('exec', 'pod/web', '-c', 'side', '--', 'sh', '-c', 'exit 7'), [7, '', '']);
@@ -117,7 +117,7 @@ function childrenOf(pid: number): number[] {
   return children === '' ? [] : children.split(' ').map(Number);
 }
 
-test('exec -it passes a well-known TERM, or else xterm, and restores the terminal', async () => {
+test('exec -it passes on a well-known TERM, otherwise xterm, and restores the terminal', async () => {
   const run = async (term: string, command: string, rest = '') => {
     const terminal = onTerminal(['exec', '-it', 'web', '-c', 'side', '--', 'sh', '-c', `'${command}'`], rest, term);
     return (await terminal.ended()).out;
@@ -139,7 +139,7 @@ test('exec -it passes a well-known TERM, or else xterm, and restores the termina
   assert.match(out, /\n? icanon/);
 });
 
-test('attach -it connects to the shell of the container, Ctrl-P Ctrl-Q detaches, and the terminal is restored', async () => {
+test('attach -it connects to the container’s shell, Ctrl-P Ctrl-Q detaches, and the terminal is restored', async () => {
   const terminal = onTerminal(['attach', '-it', 'shell'], 'echo "left $?"; stty -a | grep -o " -\\?icanon"');
   await terminal.until(/Ctrl-P Ctrl-Q detaches/);
   terminal.type('kept=4; echo $((kept + 1))0\r');
@@ -161,7 +161,7 @@ test('attach -it connects to the shell of the container, Ctrl-P Ctrl-Q detaches,
   assert.equal((await again.ended()).code, 0);
 });
 
-test('attach passes a pipe on and fails for an unknown container', async () => {
+test('attach reads from a pipe and fails for an unknown container', async () => {
   const attached = place.start('attach', '-i', '-n', 'team-a', 'duo');
   attached.child.stdin!.write('from outside\n');
   await attached.until(/^from outside$/m);
@@ -171,7 +171,7 @@ test('attach passes a pipe on and fails for an unknown container', async () => {
   assert.match(err, /pod web has no container none/);
 });
 
-test('debug adds a container that sees the processes of its target, attaches to it, and keeps it for inspection', async () => {
+test('debug adds a container that sees its target’s processes, attaches to it, and keeps it for inspection', async () => {
   const script = 'read line; echo $line; ps | grep -c "[h]ttpd"; exit 3';
   const image = `--image=${exampleImage}`;
   const joined = place.start('debug', 'web', '-i', image, '-c', 'look', '--target', 'server', '--', 'sh', '-c', script);
@@ -188,7 +188,7 @@ test('debug adds a container that sees the processes of its target, attaches to 
   assert.match(err, refused);
 });
 
-test('cp takes files and directories both ways', async () => {
+test('cp copies files and directories in both directions', async () => {
   const from = place.path('input', 'tree');
   mkdirSync(`${from}/deep`, { recursive: true });
   writeFileSync(`${from}/deep/file`, 'x'.repeat(3_000_000));
@@ -209,7 +209,7 @@ test('cp takes files and directories both ways', async () => {
   assert.match((await callWith('cp', from, to))[2], /in a pod; one must be POD:PATH/);
 });
 
-test('cp writes only requested files, even if the tar in the container is malicious', async () => {
+test('cp writes only requested files, even with a malicious tar in the container', async () => {
   const side = (...args: string[]) => place.ok('exec', 'web', '-c', 'side', '--', ...args);
   await side(
     'sh',
@@ -260,7 +260,7 @@ async function request(port: number): Promise<string> {
   return text(socket);
 }
 
-test('port-forward forwards several ports, even after a reset and a restart of the container, until Ctrl-C', async () => {
+test('port-forward forwards several ports until Ctrl-C, even after a connection reset and a container restart', async () => {
   const forward = place.start('port-forward', 'pod/web', ':http', ':81');
   const port = Number((await forward.until(/^Forwarding from 127\.0\.0\.1:(\d+) -> 80$/m))[1]);
   const closed = Number((await forward.until(/^Forwarding from 127\.0\.0\.1:(\d+) -> 81$/m))[1]);

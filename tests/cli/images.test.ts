@@ -28,7 +28,7 @@ const names = async () =>
 const shell = (script: string) =>
   place.startProgram('bash', '-c', `podwright() { ${place.command().join(' ')} "$@"; }; ${script}`).ended();
 
-test('load prints the names in an archive from a file, -i, a redirection and a pipe', async () => {
+test('load prints the names in an archive from a file, -i, a redirect or a pipe', async () => {
   assert.equal(await place.ok('load', bundle.image), `loaded ${exampleImage}\n`);
   assert.equal(await place.ok('load', '-i', bundle.image, '--name', 'r.test/app:1'), 'loaded r.test/app:1\n');
   assert.deepEqual(

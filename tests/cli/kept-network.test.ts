@@ -18,7 +18,7 @@ after(async () => {
   bundle.remove();
 });
 
-test("with Podman's configuration, pods stay on the node's bridge, even after a restart, and the configuration is reported", async () => {
+test('if Podman’s configuration appears, pods stay on the node’s bridge, even after a restart, and the configuration is reported', async () => {
   await place.startDaemon();
   const addressOf = async (name: string) => {
     await place.ok('run', '--detach', place.file(`${name}.yaml`, podManifest(name, forever)));

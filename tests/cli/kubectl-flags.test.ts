@@ -25,7 +25,7 @@ after(async () => {
 
 const configMap = (metadata: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {${metadata}}\n`;
 
-test('-n is the namespace of objects that name none, and objects of another namespace are refused', async () => {
+test('-n sets the namespace of objects without one, and objects in other namespaces are rejected', async () => {
   const file = place.file('open.yaml', configMap('name: open'));
   assert.equal(await place.ok('apply', '-n', 'team', '-f', file), 'configmap team/open created\n');
   assert.equal(await place.ok('apply', '-f', file), 'configmap default/open created\n');
@@ -41,7 +41,7 @@ test('-n is the namespace of objects that name none, and objects of another name
   assert.match(run.err, /run --detach -n team \S+gone\.yaml\n.*describe gone -n team/);
 });
 
-test('wait accepts several conditions, and waits with -l for the creation of objects', async () => {
+test('wait accepts several conditions, and with -l waits for objects to be created', async () => {
   const met = 'pod/web condition met\n';
   const both = ['--for=condition=Ready', '--for=jsonpath={.status.phase}=Running'];
   assert.equal(await place.ok('wait', ...both, 'web'), met + met);
@@ -67,7 +67,7 @@ test('-n is accepted before the verb', async () => {
   assert.match(err, /there is no pod web in the namespace team/);
 });
 
-test('-A selects the objects of all namespaces and excludes names', async () => {
+test('-A selects objects in all namespaces and cannot be combined with names', async () => {
   const there = podManifest('there', forever).replace('{name: there}', '{name: there, namespace: team}');
   await place.ok('apply', place.file('there.yaml', there));
   const met = await place.ok('wait', '--for=condition=Ready', 'pods', '--all', '-A', '--timeout', '60s');
@@ -82,7 +82,7 @@ test('-A selects the objects of all namespaces and excludes names', async () => 
   assert.equal(await place.ok('delete', 'pod', '-n', 'team', '--all', '--force'), 'pod team/there deleted\n');
 });
 
-test('flags that kubectl refuses or ignores are refused or ignored here, too', async () => {
+test('flags that kubectl rejects or ignores are also rejected or ignored here', async () => {
   await place.fails(/'--all'/, 'delete', 'pods', '--all', '-l', 'app=web');
   await place.fails(/there is no node nope/, 'top', 'node', 'nope');
   assert.match(await place.ok('events', '--types=Warning', '--types', 'Normal'), /Container started/);
@@ -90,7 +90,7 @@ test('flags that kubectl refuses or ignores are refused or ignored here, too', a
   await place.ok('delete', 'cm', 'late', '--grace-period=-1');
 });
 
-test('an empty selector or namespace, as from an unset variable, counts as not given', async () => {
+test('an empty selector or namespace, as from an unset variable, counts as absent', async () => {
   const why = /-l or --all/;
   for (const chosen of [
     ['pods', '-l', ''],
@@ -106,7 +106,7 @@ test('an empty selector or namespace, as from an unset variable, counts as not g
   assert.equal(await place.ok('delete', '-n', '', '-f', file), 'configmap elsewhere/unset deleted\n');
 });
 
-test('exec -t needs -i, and -q prints only the output of the command', async () => {
+test('exec -t requires -i, and -q prints only the command’s output', async () => {
   const command = `${place.command('exec', '-t', 'web', '--', 'sh', '-c').join(' ')} 'cat; test -t 1 || echo plain'`;
   const { out } = await place.startProgram('script', '-qfec', command, '/dev/null').ended();
   assert.match(out, /-t without -i: .*so the command gets no terminal[\s\S]*^plain\r$/m);

@@ -56,7 +56,7 @@ function sourcesWith(source: string): string[] {
   return [...loaded].flatMap(sourcesOf);
 }
 
-test('a standalone node does not load the modules for clusters, Docker and tracing', () => {
+test('a standalone node does not load modules for clusters, Docker or tracing', () => {
   for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/kubelet-command.ts']) {
     const sources = sourcesWith(daemon);
     assert.ok(sources.some((path) => path.includes('kubelet/src/kuberuntime/')));
@@ -70,7 +70,7 @@ test('a standalone node does not load the modules for clusters, Docker and traci
   }
 });
 
-test('a runtime without NRI plugins does not load the messages of NRI', () => {
+test('a runtime without NRI plugins does not load NRI messages', () => {
   for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/runtime.ts']) {
     const sources = sourcesWith(daemon);
     assert.ok(sources.some((path) => path.endsWith('nri/src/adaptation.ts')));
@@ -83,7 +83,7 @@ test('a runtime without NRI plugins does not load the messages of NRI', () => {
   }
 });
 
-test('an API server without rules, policies and webhooks does not load the evaluation of expressions', () => {
+test('an API server without expression rules, policies or webhooks does not load the expression evaluator', () => {
   for (const part of ['api-server/src/start-api-server.ts', 'custom-resources/src/custom-strategy.ts']) {
     const sources = sourcesWith(part);
     const others =
@@ -96,7 +96,7 @@ test('an API server without rules, policies and webhooks does not load the evalu
   }
 });
 
-test('commands with fast paths use the compile cache, which daemons would keep in memory', async () => {
+test('commands with fast paths use the compile cache, which a daemon would keep in memory', async () => {
   const reporter =
     "data:text/javascript,import{getCompileCacheDir}from'node:module';process.on('exit',()=>console.error('compiled',getCompileCacheDir()))";
   const compiled = async (flags: string[] = [], settings: string[] = []) => {

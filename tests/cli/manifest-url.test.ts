@@ -26,7 +26,7 @@ test('a manifest is fetched, even through redirects', async (context) => {
   assert.equal(Buffer.from(await fetchManifest(`http://127.0.0.1:${port}/a`)).toString(), 'text of /b');
 });
 
-test('errors of a server are reported, and too large answers are cut off', async (context) => {
+test('server errors are reported, and oversized responses are cut off', async (context) => {
   const port = await serve(context, ({ url }, response) => {
     if (url === '/round') response.writeHead(301, { location: '/round' }).end();
     else if (url === '/file') response.writeHead(302, { location: 'file:///etc/passwd' }).end();

@@ -73,7 +73,7 @@ after(async () => {
   bundle?.remove();
 });
 
-test('wait returns when the condition is met, or fails with the states', async () => {
+test('wait returns when the condition is met, or fails with the current states', async () => {
   assert.equal(await place.ok('wait', '--for=condition=Ready', 'pod/web'), 'pod/web condition met\n');
   await place.ok('wait', '--for=jsonpath={.status.phase}=Failed', '-n', 'team-a', 'pods', '--all');
   await place.fails(
@@ -159,7 +159,7 @@ test('get lists all kinds by namespace, labels, fields and name', async () => {
   await place.fails(/must be one of wide, json/, 'get', 'pods', '-o', 'xml');
 });
 
-test('an empty selection is reported but no error', async () => {
+test('an empty selection is reported, but is not an error', async () => {
   for (const command of ['get pods', 'logs', 'describe pods']) {
     const { code, out, err } = await place.call(...command.split(' '), '-l', 'app=none');
     assert.deepEqual([code, out], [0, ''], command);
@@ -196,7 +196,7 @@ test('labels and annotations are set, visible in the container, and kept by an a
   assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.uid, uid);
 });
 
-test('a pod with a readiness gate is ready after a patch of its status', async () => {
+test('a pod with a readiness gate is ready after its status is patched', async () => {
   const gated = `apiVersion: v1\nkind: Pod\nmetadata: {name: gated}\nspec:\n  readinessGates: [{conditionType: example.com/open}]\n  containers:\n${container(forever)}`;
   await place.ok('apply', place.file('gated.yaml', gated));
   await place.ok('wait', '--for=condition=ContainersReady', 'pod/gated', '--timeout', '60s');
@@ -293,7 +293,7 @@ test('events are selected by namespace and object', async () => {
   assert.doesNotMatch(await place.ok('events'), /pod\/job/);
 });
 
-test('top shows the usage of pods and the node in the units of kubectl', async () => {
+test('top shows pod and node usage in kubectl’s units', async () => {
   assert.match(await place.ok('top', 'pods'), /^NAME +CPU\(cores\) +MEMORY\(bytes\)\nweb +\d+m +\d+Mi\n$/);
   assert.match(
     await place.ok('top', 'pod', '-A', '--containers', '--no-headers'),
@@ -302,7 +302,7 @@ test('top shows the usage of pods and the node in the units of kubectl', async (
   assert.match(await place.ok('top', 'node'), /^NAME.*\n\S+ +\d+m +\d+% +\d+Mi +\d+%\n$/);
 });
 
-test('labels and annotations survive a restart of the node without container restarts', async () => {
+test('labels and annotations survive a node restart without restarting containers', async () => {
   const before = (await place.json<Pod>('get', 'pod', 'web')).metadata;
   daemon.child.kill('SIGTERM');
   await daemon.ended();
@@ -314,7 +314,7 @@ test('labels and annotations survive a restart of the node without container res
   assert.equal(await place.ok('label', 'web', 'tier-'), 'pod/web unlabeled\n');
 });
 
-test("objects of a user's file are neither patched nor deleted, and the file is named", async () => {
+test('objects from a user’s file are neither patched nor deleted, and the file is named', async () => {
   const path = place.path('root/manifests/mine.yaml');
   writeFileSync(path, `apiVersion: v1\nkind: Pod\nmetadata: {name: mine}\nspec:\n  containers:\n${container(forever)}`);
   const name = withApi ? `mine-${(await place.json<{ name: string }>('status')).name}` : 'mine'; // that of its mirror

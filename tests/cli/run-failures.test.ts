@@ -18,7 +18,7 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
   return place;
 }
 
-test('a refused pod is reported with the reason, and run --detach fails', async (context) => {
+test('a rejected pod is reported with the reason, and run --detach fails', async (context) => {
   const place = await makePlace(context, 1);
   const withPort = (name: string, port: number) =>
     `${podManifest(name, forever)}    ports: [{containerPort: 80, hostPort: ${port}}]\n`;
@@ -34,7 +34,7 @@ test('a refused pod is reported with the reason, and run --detach fails', async 
   assert.doesNotMatch(out, /keeps? running/);
 });
 
-test('a pod with an invalid bandwidth is refused and can be deleted', async (context) => {
+test('a pod with an invalid bandwidth is rejected and can be deleted', async (context) => {
   const place = await makePlace(context, 2);
   const manifest = podManifest('fast', forever).replace(
     '{name: fast}',
@@ -47,7 +47,7 @@ test('a pod with an invalid bandwidth is refused and can be deleted', async (con
   assert.doesNotMatch(await place.ok('ps'), /fast/);
 });
 
-test('the end of the node during a run is reported without a stack', async (context) => {
+test('if the node ends during a run, that is reported without a stack trace', async (context) => {
   const place = await makePlace(context, 3);
   const daemon = await place.startDaemon();
   const program = place.start('run', place.file('a.yaml', podManifest('a', 'sleep 2; touch /ready')));

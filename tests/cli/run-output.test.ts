@@ -72,7 +72,7 @@ test('logs are shown from the first line of each container and attempt, even nex
   assert.deepEqual(await names(), []);
 });
 
-test('no output is lost of a container that writes much and exits at once, repeatedly', async () => {
+test('no output is lost if a container writes a lot and exits at once, repeatedly', async () => {
   const script = 'n=$(cat /s/n 2>/dev/null || echo 0); echo $((n+1)) > /s/n; seq 1 3000; echo "end $n"; [ $n = 2 ]';
   const rest = '  restartPolicy: OnFailure\n  volumes: [{name: s, emptyDir: {}}]\n';
   const manifest = `${podManifest('seq', script, rest)}    volumeMounts: [{name: s, mountPath: /s}]\n`;
@@ -84,7 +84,7 @@ test('no output is lost of a container that writes much and exits at once, repea
   assert.deepEqual(lines, expected);
 });
 
-test('a refused pod ends the run with the reason', async () => {
+test('a rejected pod ends the run with the reason', async () => {
   // sets `nodeName`, because a scheduler would leave the pod pending
   const spec = `  nodeName: ${hostname().toLowerCase()}\n  nodeSelector: {disk: ssd}\n`;
   const file = place.file('refused.yaml', podManifest('refused', forever, spec));
@@ -146,7 +146,7 @@ test('run --detach does not wait for a container that has ended for good', async
   await place.ok('delete', 'part');
 });
 
-test('options that cannot work are refused before anything is started', async () => {
+test('invalid combinations of options are rejected before anything is started', async () => {
   const endless = place.file('endless.yaml', podManifest('endless', forever));
   const always = await place.call('run', '--once', endless);
   assert.equal(always.code, 1);
@@ -157,7 +157,7 @@ test('options that cannot work are refused before anything is started', async ()
   assert.deepEqual(await names(), []);
 });
 
-test('on a terminal, coloured logs are above the picture', async () => {
+test('on a terminal, colored logs appear above the status display', async () => {
   const manifest = podManifest('shown', `printf 'hello\\033[2J\\n'; sleep 1; touch /ready; ${forever}`);
   const probe = '    readinessProbe: {exec: {command: [cat, /ready]}, periodSeconds: 1}\n';
   const command = place.command('run', place.file('shown.yaml', manifest + probe)).join(' ');

@@ -63,7 +63,7 @@ test('existing objects are kept, and replaced only after a prompt or with --forc
   assert.equal(applied('configmap', 'settings'), true);
 });
 
-test('status shows the node, stop stops it, and the next start runs the pods that had not ended', async () => {
+test('status shows the node, stop stops it, and the next start runs the pods that had not finished', async () => {
   const status = await place.json<Record<string, unknown>>('status');
   const { running, root, state, pods, pid } = status;
   assert.deepEqual(
@@ -134,7 +134,7 @@ test('stop --keep leaves the pods to the next node', async () => {
   await place.ok('stop');
 });
 
-test('Ctrl-C of a stop reports what continues, and the next stop ends it at once', async () => {
+test('Ctrl-C during a stop reports what continues, and the next stop ends it at once', async () => {
   rmSync(place.path('root/manifests/mine.yaml'));
   await place.startDaemon();
   const slow = podManifest('slow', 'trap "" TERM; while :; do sleep 0.2; done').replace('Seconds: 2', 'Seconds: 300');
@@ -188,7 +188,7 @@ test('leftovers of a killed run are listed by status, adopted by the same run, a
   assert.equal((await place.call('status')).code, 3);
 });
 
-test('a stop right after a change of a manifest ends the pod and its successor', async () => {
+test('a stop right after a manifest change ends the pod and its successor', async () => {
   const manifest = place.path('root/manifests/mine.yaml');
   const mine = podManifest('mine', forever);
   writeFileSync(manifest, mine);

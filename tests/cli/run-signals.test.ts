@@ -48,7 +48,7 @@ async function shoot(place: NodePlace, file: string, volley: Volley, how: 'pipe'
   assert.doesNotMatch(out + err, /^ +at |it comes from/m, details);
 }
 
-test('without a running node, nothing is left at any time of the signals', async (context) => {
+test('without a running node, nothing is left behind whenever a signal arrives', async (context) => {
   const place = await makePlace(context, 1);
   const file = place.file('a.yaml', podManifest('a', forever));
   for (const [round, afterMs] of [100, 350, 550, 700, 900, 1200, 1700].entries()) {
@@ -58,7 +58,7 @@ test('without a running node, nothing is left at any time of the signals', async
   }
 });
 
-test('with a running node, the pod is removed at any time of the signals', async (context) => {
+test('with a running node, the pod is removed whenever a signal arrives', async (context) => {
   const place = await makePlace(context, 2);
   const file = place.file('a.yaml', podManifest('a', forever));
   await place.startDaemon();
@@ -70,7 +70,7 @@ test('with a running node, the pod is removed at any time of the signals', async
   }
 });
 
-test('two signals at once, as soon as the pod exists, remove the pod', async (context) => {
+test('several simultaneous signals, as soon as the pod exists, remove the pod', async (context) => {
   const place = await makePlace(context, 3);
   const file = place.file('a.yaml', podManifest('a', forever));
   await place.startDaemon();
@@ -84,7 +84,7 @@ test('two signals at once, as soon as the pod exists, remove the pod', async (co
   }
 });
 
-test('a closed standard output ends the run, and nothing is left', async (context) => {
+test('closing standard output ends the run, and nothing is left behind', async (context) => {
   const place = await makePlace(context, 4);
   const file = place.file('a.yaml', podManifest('a', `while :; do echo x; sleep 0.1; done`));
   const command = `${place.command('run', file).join(' ')} | head -n 3`;
@@ -93,7 +93,7 @@ test('a closed standard output ends the run, and nothing is left', async (contex
   await place.until(() => place.leftovers().length === 0);
 });
 
-test('a closed terminal ends the run, and nothing is left', async (context) => {
+test('closing the terminal ends the run, and nothing is left behind', async (context) => {
   const place = await makePlace(context, 5);
   const file = place.file('a.yaml', podManifest('a', forever));
   const terminal = place.startProgram('script', '-qfec', place.command('run', file).join(' '), '/dev/null');

@@ -25,7 +25,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('a node with the cgroup or bridge of another one is refused with the settings that it needs', async () => {
+test('a node with another node’s cgroup or bridge is rejected with the settings it requires', async () => {
   await first.startDaemon();
   await first.ok('run', '--detach', first.file('web.yaml', podManifest('web', forever)));
   const { cgroupParent, bridge } = first.scope;

@@ -17,7 +17,7 @@ function read(pid: string, file: 'cmdline' | 'environ'): string[] {
   }
 }
 
-test('a node started by bin/podwright has the flags that save memory, also in the background', async (t) => {
+test('a node started by bin/podwright has the memory-saving flags, even in the background', async (t) => {
   const bundle = await buildBundle();
   t.after(bundle.remove);
   const place = new NodePlace(bundle, '10.129.241.0/24');
@@ -61,7 +61,7 @@ test('a node started by bin/podwright has the flags that save memory, also in th
   await daemon.ended();
 });
 
-test('a too old Node.js is reported in one line', async (t) => {
+test('an outdated Node.js is reported in one line', async (t) => {
   const bundle = await buildBundle();
   t.after(bundle.remove);
   for (const [version, code] of [

@@ -71,7 +71,7 @@ test('errors with a node', async () => {
   await refuses(['delete', 'missing'], /missing/);
 });
 
-test('errors of pods that do not start', async () => {
+test('errors for pods that fail to start', async () => {
   const broken: Record<string, (text: string) => string> = {
     command: (text) => text.replace(/command: .*/, 'command: [/bin/no-such]'),
     directory: (text) => `${text}    workingDir: /etc/passwd\n`,
@@ -128,7 +128,7 @@ test('a failed or partial write of the output is an error', () => {
   assert.equal(shell('"$@" help files | head -c 1').status, 0);
 });
 
-test('sentences are wrapped on a terminal', () => {
+test('sentences are wrapped on terminals', () => {
   const line = `stty cols 50; ${place.command('run', 'a-file-with-a-name', 'that-is-not/there.yaml').join(' ')}`;
   const { stdout } = spawnSync('script', ['-qfec', line, '/dev/null'], { encoding: 'utf8' });
   const lines = stdout.trim().split(/\r?\n/);
@@ -140,7 +140,7 @@ test('sentences are wrapped on a terminal', () => {
   ]);
 });
 
-test('colours are used only on terminals that support them', () => {
+test('colors are used only on terminals that support them', () => {
   const report = (env: NodeJS.ProcessEnv, command: string[]) =>
     spawnSync(command[0]!, command.slice(1), { encoding: 'utf8', env: { PATH: process.env.PATH, ...env } }).stdout;
   const doctor = place.command('doctor');

@@ -97,7 +97,7 @@ test('the node publishes its drivers', async () => {
   assert.equal(metadata.labels?.[`${DRIVER}/zone`], 'a');
 });
 
-test('a pod has the volume of its claim once it is attached, and the node reports it in use meanwhile', async () => {
+test('a pod has its claim’s volume once attached, and the node reports it as in use before that', async () => {
   await claims.bound('disk');
   await create('claims', { persistentVolumeClaim: { claimName: 'disk' } });
   await cluster.until(node, (object) => inUse(object) === `kubernetes.io/csi/${DRIVER}^disk`);
@@ -117,7 +117,7 @@ test('a pod has the volume of its claim once it is attached, and the node report
   ]);
 });
 
-test('a pod has its own claim for an ephemeral volume, and not another pod’s', async () => {
+test('a pod has its own claim for an ephemeral volume, not one of another pod', async () => {
   const template = {
     ephemeral: {
       volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
@@ -160,7 +160,7 @@ const claimNamed = (name: string) =>
   ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name, namespace: 'default' } }) as ApiObject;
 const hasGrown = (claim: ApiObject) => valueAt(claim, 'status', 'capacity', 'storage') === '2Gi';
 
-test('a pod has the device of its claim, which can grow while in use', async () => {
+test('a pod has its claim’s block device, which can grow while in use', async () => {
   await claims.bound('raw', { volumeMode: 'Block' });
   await claims.attach('raw');
   driver.forget();

@@ -112,7 +112,7 @@ async function claimsByApi(name: string) {
   }
 }
 
-test('a pod has the device of its own claim, which the driver unprepares afterwards', async () => {
+test('a pod has the device from its own claim, which the driver unprepares afterwards', async () => {
   const created = await devices.create(podWith('own'));
   const pod = await cluster.until(podNamed('own'), isReady);
   const claim = textAt(listAt(pod, 'status', 'resourceClaimStatuses')[0], 'resourceClaimName');
@@ -160,7 +160,7 @@ test('an extended resource may be satisfied by a driver’s device', async () =>
   assert.deepEqual(await driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
 });
 
-test('a failure to prepare a claim is reported in upstream’s wording, and retried', async () => {
+test('a failure to prepare a claim is reported with upstream’s message and retried', async () => {
   await devices.claim('broken');
   await driver.plan({ broken: { error: 'no such device' } });
   await devices.create(podWith('broken'), 'broken');
@@ -197,7 +197,7 @@ test('a pod is refused another pod’s claim and a deleted claim', async () => {
   for (const name of ['stranger', 'late']) await devices.deletePod(name);
 });
 
-test('a pod’s claims are unprepared before its end is reported', async () => {
+test('a pod’s claims are unprepared before its termination is reported', async () => {
   driver.forget();
   await driver.behave({ nodeUnprepareResources: { error: 14 } });
   await devices.create(podWith('done', { script: 'exit 0', restartPolicy: 'Never' }));
@@ -209,7 +209,7 @@ test('a pod’s claims are unprepared before its end is reported', async () => {
   await devices.deletePod('done');
 });
 
-test('a pod waits for an unavailable driver, also when it ends meanwhile', async () => {
+test('a pod waits for an unavailable driver, even if it terminates meanwhile', async () => {
   await devices.claim('waits');
   await devices.claim('ends');
   await devices.create(podWith('ends'), 'ends');
@@ -234,7 +234,7 @@ test('a pod waits for an unavailable driver, also when it ends meanwhile', async
   ]);
 });
 
-test('after a kill the next kubelet unprepares leftover claims, and does not prepare those of running pods again', async () => {
+test('after a kill the next kubelet unprepares leftover claims, and does not re-prepare those of running pods', async () => {
   await kubelet.handle.close();
   const child = await startKubeletChild(kubelet.options, kubeconfig);
   await cluster.untilGone(devices.slice); // deleted by a starting kubelet

@@ -45,7 +45,7 @@ async function eventsOf(pod: string, hold: (events: ShownEvent[]) => boolean): P
   return await waitFor(look, { intervalMs: 50, signal });
 }
 
-test('the start of a pod is reported by events, which refer to the container', async () => {
+test('events report the start of a pod and refer to the container', async () => {
   const [pod] = await cluster.apply(kubelet.pod('started'));
   const events = await eventsOf('started', (all) => all.some(({ reason }) => reason === 'Started'));
   const own = events.filter(({ reportingComponent }) => reportingComponent === 'kubelet');
@@ -60,12 +60,12 @@ test('the start of a pod is reported by events, which refer to the container', a
   await cluster.delete(pod!, { gracePeriodSeconds: 0 });
 });
 
-test('the start of the kubelet itself is reported by an event', async () => {
+test('an event reports the start of the kubelet itself', async () => {
   const events = await eventsOf('node', (all) => all.some(({ reason }) => reason === 'Starting'));
   assert.equal(events.find(({ reason }) => reason === 'Starting')!.involvedObject.kind, 'Node');
 });
 
-test('repeats are one event with a count', async () => {
+test('repeated events become one event with a count', async () => {
   const [pod] = await cluster.apply(kubelet.pod('again', { script: 'exit 1', restartPolicy: 'Always' }));
   const isRepeated = (reason: string) => (event: ShownEvent) => event.reason === reason && event.count >= 2;
   const events = await eventsOf('again', (all) => all.some(isRepeated('Started')) && all.some(isRepeated('Created')));

@@ -41,7 +41,7 @@ const hasPressure = (expected: 'True' | 'False') => (node: ApiObject) =>
 const isTainted = (node: ApiObject) =>
   (node as NodeView).spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/disk-pressure') === true;
 
-test('a node with a full disk reports it immediately, evicts the pod that fills it, and reports when it is over', async () => {
+test('a node with a full disk reports it at once, evicts the pod that fills it, and reports when the pressure is over', async () => {
   await cluster.until(nodeObject, hasPressure('False'));
   const volumes = [{ name: 'data', emptyDir: {} }];
   const container = {

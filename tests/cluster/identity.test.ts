@@ -95,7 +95,7 @@ async function isNode(client: KubeClient, name: string): Promise<true | undefine
   }
 }
 
-test('a node requests its first certificate with a bootstrap token, and is then authenticated as itself', async (t) => {
+test('a node requests its first certificate with a bootstrap token, and then authenticates as itself', async (t) => {
   const { path, write, open } = place(t, 'first');
   const bootstrapKubeconfig = write('bootstrap.conf', cluster.kubeconfig(await cluster.bootstrapToken()));
   const identity = await open({ bootstrapKubeconfig });
@@ -206,7 +206,7 @@ test('callers of the kubelet are authenticated by certificates and tokens, and a
   );
 });
 
-test('the serving certificate is for the addresses of the node object, and another is requested when they change', async (t) => {
+test('the serving certificate covers the addresses in the Node object, and a new one is requested when they change', async (t) => {
   const nodeName = 'moved';
   const { path, write, open } = place(t, nodeName);
   const kubeconfig = write('kubelet.conf', cluster.kubeconfig(cluster.nodeCredential(nodeName)));
@@ -251,7 +251,7 @@ function shortLived(own: OwnControlPlane, csr: Csr): Csr {
   return { ...csr, status: { ...csr.status, certificate: Buffer.from(certificate).toString('base64') } };
 }
 
-test('a short-lived certificate is renewed by the node repeatedly', async (t) => {
+test('a node repeatedly renews a short-lived certificate', async (t) => {
   const { own } = cluster;
   if (own === undefined) return; // a real control plane's certificate lifetime cannot be changed
   const { write, open } = place(t, 'renewed');

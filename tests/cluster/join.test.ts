@@ -91,7 +91,7 @@ const bound = (name: string): ApiObject => ({
   },
 });
 
-test('a node joins, is killed while it waits for its certificate, and becomes ready; and leaves', async () => {
+test('a node joins, is killed while waiting for its certificate, becomes ready, and leaves', async () => {
   const { token } = words;
   await cluster.delete(APPROVAL);
   const config = place.file(

@@ -64,7 +64,7 @@ test('a node registers, is ready, and owns its lease and its CSINode', async (t)
   await cluster.until(LEASE, (later) => (later.spec as { renewTime: string }).renewTime > renewTime);
 });
 
-test('a network that fails makes the node not ready immediately, whatever the period', async (t) => {
+test('a failing network makes the node not ready at once, regardless of the period', async (t) => {
   const { cluster, node, ready } = await begin(t, { node: { ...SETTINGS, statusUpdateMs: 3_600_000 } });
   await ready();
   node.setNetwork(false);
@@ -74,7 +74,7 @@ test('a network that fails makes the node not ready immediately, whatever the pe
   await ready();
 });
 
-test('a restarted kubelet adopts its node object, and does not change other clients’ fields', async (t) => {
+test('a restarted kubelet adopts its Node object, and does not change fields of other clients', async (t) => {
   const { cluster, node, ready } = await begin(t);
   const before = await ready();
   const labels = { ...before.metadata.labels, 'kubernetes.io/hostname': 'wrong', theirs: '1' };
@@ -94,7 +94,7 @@ test('a restarted kubelet adopts its node object, and does not change other clie
   assert.equal(readyOf(after)?.lastTransitionTime, readyOf(before)?.lastTransitionTime);
 });
 
-test('a node that never had device plugins removes their resources from its node object', async (t) => {
+test('a node that never had device plugins removes device resources from its Node object', async (t) => {
   const { cluster, node, ready } = await begin(t);
   await ready();
   const amounts = { 'example.com/widget': '3' };
@@ -105,7 +105,7 @@ test('a node that never had device plugins removes their resources from its node
   await cluster.until(NODE, (one) => (one as NodeView).status.capacity['example.com/widget'] === '0');
 });
 
-test('a deleted node object is recreated by the next kubelet, and then owns its CSINode', async (t) => {
+test('a deleted Node object is re-created by the next kubelet, and then owns its CSINode', async (t) => {
   const { cluster, node, ready } = await begin(t, { node: HASTY });
   const before = await ready();
   await cluster.delete(NODE);
@@ -136,7 +136,7 @@ const counted = ({ requests }: OwnControlPlane) => {
   return counts;
 };
 
-test('an idle node sends heartbeats only, as many as upstream', async (t) => {
+test('an idle node only sends heartbeats, as many as upstream', async (t) => {
   const { server } = await beginOn(t, () => undefined, { node: HASTY });
   // Wait for the requests that a node sends once on startup, in no particular order.
   await server.requests.waitFor({ verb: 'create', resource: 'leases' });
@@ -158,7 +158,7 @@ test('an idle node sends heartbeats only, as many as upstream', async (t) => {
   assert.equal(patches >= 1 && patches <= seconds + 2, true, `${patches} reports in ${seconds} s`);
 });
 
-test('after a restore of the control plane from a backup the node catches up without a storm of requests', async (t) => {
+test('after the control plane is restored from a backup the node catches up without a burst of requests', async (t) => {
   const { cluster, own: server } = await startOwnCluster();
   t.after(() => cluster[Symbol.asyncDispose]());
   const { runtime } = await startNode(t, { place: server, credential: cluster.nodeCredential('n1'), node: HASTY });
@@ -211,7 +211,7 @@ test('requests to a failing server are retried, and a lost response has no effec
   assert.equal(creations.at(-1)?.status, 201);
 });
 
-test('a node object whose creation had no response is adopted', async (t) => {
+test('a Node object whose create request got no response is adopted', async (t) => {
   const { server, ready } = await beginOn(t, ({ faults }) => {
     faults.add({ kind: 'lose-answer' }, { verb: 'create', resource: 'nodes', times: 1 });
   });

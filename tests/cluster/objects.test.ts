@@ -160,7 +160,7 @@ ls -lnL /api/token | cut -d' ' -f1; cut -d. -f1 /api/token | wc -w`;
   }
 });
 
-test('a token is bound to the pod, is stored in memory, and is revoked with the pod', async () => {
+test('a token is bound to its pod, stored in memory, and revoked with the pod', async () => {
   const token = { serviceAccountToken: { path: 'token', audience: '', expirationSeconds: 3607 } };
   const uid = await runPod(
     pod(
@@ -210,7 +210,7 @@ test('a pod waits for missing objects, reports them like upstream, and starts wh
   await Promise.all(['waits', 'unset'].map((name) => cluster.until(podAt(name), isRunning)));
 });
 
-test('changes reach the files of running pods; immutable objects do not change; deleted objects leave the files', async () => {
+test('changes reach the files of running pods; immutable objects do not change; deleted objects remain in the files', async () => {
   await cluster.apply(configMap('live', { a: '1' }), configMap('fixed', { a: '1' }, { immutable: true }));
   const volumes = ['live', 'fixed'].map((name) => ({ name, configMap: { name } }));
   const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));

@@ -70,7 +70,7 @@ test('a pod runs, each phase is reported, and it is deleted when it has ended wi
   );
 });
 
-test('a pod recreated with its name within a second runs while the old one ends', async () => {
+test('a pod that is re-created with the same name within a second runs while the old one is terminating', async () => {
   const slow = 'trap "sleep 1.5; exit 0" TERM; while :; do sleep 0.05; done';
   const pod = kubelet.pod('twice', { script: slow });
   const first = await runPod(pod);
@@ -82,7 +82,7 @@ test('a pod recreated with its name within a second runs while the old one ends'
   await cluster.untilGone(pod);
 });
 
-test('a static pod has a mirror pod, next to pods of the API server', async () => {
+test('a static pod has a mirror pod, alongside API server pods', async () => {
   const pod = kubelet.pod('local', {});
   const mirror = { ...pod, metadata: { name: 'local-node', namespace: 'default' } };
   await kubelet.apply('local.yaml', JSON.stringify({ ...pod, spec: { ...(pod.spec as object), nodeName: undefined } }));
@@ -96,7 +96,7 @@ test('a static pod has a mirror pod, next to pods of the API server', async () =
   await cluster.untilGone(mirror);
 });
 
-test('an ephemeral container and changed resources are accepted through their subresources', async () => {
+test('ephemeral containers and resizes are accepted through their subresources', async () => {
   const pod = kubelet.pod('changed');
   const resources = { requests: { cpu: '50m', memory: '16Mi' }, limits: { cpu: '100m', memory: '32Mi' } };
   const [container] = (pod.spec as Pod['spec']).containers;
@@ -148,7 +148,7 @@ test('a rejected pod is reported once, with a complete status', async (t) => {
   ]);
 });
 
-test('pods survive a restart of the kubelet, which catches up with missed changes', async () => {
+test('pods survive a kubelet restart, after which missed changes are processed', async () => {
   const [kept, going, ends] = [
     kubelet.pod('kept'),
     kubelet.pod('going'),
@@ -195,7 +195,7 @@ test('labels and taints set by other clients apply when a pod is admitted', asyn
   for (const pod of [tolerant, picky, refused]) await cluster.untilGone(pod);
 });
 
-test('a critical pod preempts another pod, and no other pod does', async () => {
+test('a critical pod preempts another pod, but a non-critical one does not', async () => {
   const { cpu } = kubelet.handle.node().status.allocatable;
   const requesting = (name: string, spec: object) => {
     const pod = kubelet.pod(name, spec as Record<string, unknown>);
@@ -218,7 +218,7 @@ test('a critical pod preempts another pod, and no other pod does', async () => {
   for (const pod of [first, second, vital]) await cluster.untilGone(pod);
 });
 
-test('a node that terminates its local pods leaves those of the API server for the next start', async () => {
+test('a node that terminates its local pods leaves API server pods for the next start', async () => {
   const pod = kubelet.pod('stays');
   const before = await runPod(pod);
   const local = kubelet.pod('own');
@@ -238,7 +238,7 @@ test('a node that terminates its local pods leaves those of the API server for t
   await cluster.untilGone(mirror);
 });
 
-test('a reported end is final, even if the kubelet was killed before recording it', async () => {
+test('a reported pod end is final, even if the kubelet is killed before recording it', async () => {
   const pod = kubelet.pod('ended', { script: 'exit 0', restartPolicy: 'Never' });
   await cluster.apply(pod);
   const { metadata } = await cluster.until(pod, (object) => statusOf(object).phase === 'Succeeded');

@@ -111,7 +111,7 @@ test('nodes join with a bootstrap token, and their certificates are approved and
 
 // tests/cluster/identity.test.ts covers the serving certificates of Podwright's kubelet
 if (UPSTREAM !== undefined)
-  test('a serving certificate waits for an administrator, and has the addresses of the node', async () => {
+  test('a serving certificate waits for an administrator’s approval, and contains the node’s addresses', async () => {
     const upstream = nodes[1]!;
     const { machine, pki } = upstream;
     await until((out) => out.includes('kubelet-serving'), 'get', 'csr');
@@ -173,7 +173,7 @@ test('a DaemonSet runs on all nodes, and logs, exec, port-forward and top work t
   }
 });
 
-test('a Service reaches the pods of all nodes from the first node and, by `podwright proxy`, from a second one', async () => {
+test('a Service reaches the pods of all nodes from the first node and, with `podwright proxy`, from a second one', async () => {
   const address = await kubectl('get', 'service', 'agent', '-o', 'jsonpath={.spec.clusterIP}');
   const names = machines.map(({ name }) => name).sort();
   const script = `for i in $(seq 60); do curl -sS -m 5 http://${address}/ || true; done`;
@@ -218,7 +218,7 @@ async function age({ machine, pki }: JoinedNode): Promise<void> {
   await machine.ok('cp', machine.file('aged.pem', `${certificate}${key}`), path); // follows the link
 }
 
-test('a killed node is unreachable, its pods are deleted, and it heals when it starts again, with a new certificate', async () => {
+test('a killed node is unreachable and its pods are deleted; when started again it recovers, with a new certificate', async () => {
   for (const { machine } of nodes) await apply('brief.json', briefPod(machine.name));
   const running = (out: string) => out === 'Running';
   for (const { machine } of nodes)

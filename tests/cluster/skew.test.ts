@@ -82,7 +82,7 @@ for (const [what, disturb, { resource, most }] of SERVERS)
     await cluster.untilGone(pod);
   });
 
-test('a forbidden RuntimeClass only delays the pods that use it, and is used once it may be read', async (t) => {
+test('a forbidden RuntimeClass only delays pods that use it, and is used once access is granted', async (t) => {
   const refused = { kind: 'status', code: 403, reason: 'Forbidden' } as const;
   const { server, cluster, runs } = await begin(t, ({ faults }) => {
     faults.add(refused, { resource: 'runtimeclasses', user: 'system:node:n1' });
@@ -122,7 +122,7 @@ function newerPod(pod: ApiObject): ApiObject {
   return { ...pod, spec: { ...spec, ...newer } };
 }
 
-test('objects of an API server two minors newer: unknown fields, values, conditions and resources', async (t) => {
+test('objects from an API server two minor versions newer: unknown fields, values, conditions and resources', async (t) => {
   const user = 'system:node:n1';
   const { server, cluster, runs } = await begin(t, ({ faults }) => {
     faults.add({ kind: 'replace-objects', by: newerNode }, { user, resource: 'nodes' });
@@ -140,7 +140,7 @@ test('objects of an API server two minors newer: unknown fields, values, conditi
     assert.doesNotMatch(body, /newField|newPart|NoBreath|Perhaps|delete/, resource);
 });
 
-test('a pod that was scheduled by a label which its node receives later runs', async (t) => {
+test('a pod scheduled by a label that its node receives later still runs', async (t) => {
   const { cluster, runs } = await begin(t, ({ faults }) => {
     faults.add({ kind: 'delay-events', ms: 1000 }, { verb: 'watch', resource: 'nodes' });
   });

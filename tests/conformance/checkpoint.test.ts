@@ -123,7 +123,7 @@ test('a checkpoint that fails or times out leaves nothing behind, and the contai
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a container that a killed runtime left paused is resumed by the next runtime', async () => {
+test('a container left paused by a killed runtime is resumed by the next one', async () => {
   const { podSandboxId, containerId } = await runContainer('cut', 'exec sleep 1000');
   const hangs = join(programs, 'hangs');
   rmSync(hangs, { force: true });

@@ -33,7 +33,7 @@ for (const [who, open] of Object.entries(openers('err'))) {
   });
 }
 
-test('every difference has a reason, and only differences have one', () => {
+test('every difference has a documented reason, and only differences have one', () => {
   const wrong = errorCases.filter(({ ours, containerd, why }) => (ours === containerd) !== (why === ''));
   assert.deepEqual(wrong, []);
 });

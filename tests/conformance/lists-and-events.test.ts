@@ -65,7 +65,7 @@ suite('events', { timeout: 180_000 }, () => {
     leave.abort();
   });
 
-  test('a change between a subscription and a list is in one of them', async () => {
+  test('a change between subscribing and listing appears in one of them', async () => {
     const pod = await runPod(runtime, 'between');
     const ids: string[] = [];
     const count = 30;
@@ -95,7 +95,7 @@ suite('events', { timeout: 180_000 }, () => {
     await runtime.cri.runtime.removePodSandbox({ podSandboxId: pod.podSandboxId });
   });
 
-  test('an event has the status of the pod at its time', async () => {
+  test('an event has the pod status at its time', async () => {
     const leave = new AbortController();
     const events = await subscribe(leave.signal);
     const pod = await runPod(runtime, 'reported');
@@ -121,7 +121,7 @@ suite('events', { timeout: 180_000 }, () => {
 });
 
 suite('lists', { timeout: 180_000 }, () => {
-  test('a list longer than a message is refused with advice, and streamed completely', async () => {
+  test('a list larger than a message is rejected with advice, and streamed completely', async () => {
     const pod = await runPod(runtime, 'long');
     const annotations = { note: 'x'.repeat(1 << 20) };
     const ids = [];
@@ -164,7 +164,7 @@ suite('lists', { timeout: 180_000 }, () => {
     await cri.removePodSandbox({ podSandboxId: pod.podSandboxId });
   });
 
-  test('metrics of a pod and its containers have the labels of their descriptors', async () => {
+  test('metrics of a pod and its containers have the labels in their descriptors', async () => {
     const pod = await runPod(runtime, 'measured');
     const containerId = await startIn(runtime, pod, { name: 'main', script: sleeper });
     const { cri } = runtime;

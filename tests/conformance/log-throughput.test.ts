@@ -43,7 +43,7 @@ async function countLines(path: string): Promise<typeof LINES> {
   return counts;
 }
 
-test('200 MB from a container are logged completely, without CPU time of the runtime', {
+test('200 MB of container output are logged completely, without using CPU time of the runtime', {
   timeout: 240_000,
 }, async () => {
   const pod = await runPod(runtime, 'loud');

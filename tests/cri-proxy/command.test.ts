@@ -73,7 +73,7 @@ test('calls are printed and recorded, and the recording is replayed', async () =
   assert.equal(replay.output(), '');
 });
 
-test('one command shows how a client behaves when a sandbox takes long', async () => {
+test('a single command shows how a client behaves when a sandbox takes long', async () => {
   const { handlers } = new FakeRuntime();
   const server = await createCriServer({ socket: place('r.sock'), handlers, logger: silentLogger });
   const script = "<(echo 'rules: [{method: RunPodSandbox, delay: 300ms, count: 1}]')";

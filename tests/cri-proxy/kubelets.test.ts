@@ -100,7 +100,7 @@ async function replay(
   }
 }
 
-test('a script delays, fails and loses calls of a kubelet, whose pod runs all the same', async () => {
+test('a script delays, fails and loses calls from a kubelet, whose pod still runs', async () => {
   const runtime = await startOwnRuntime();
   const text = `
 rules:

@@ -14,7 +14,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 const certificates = new Certificates(directory);
 
-test('only clients with a certificate of the authority are accepted over TCP', async (t) => {
+test('over TCP only clients with a certificate signed by the CA are accepted', async (t) => {
   await certificates.makeAuthority('authority');
   await certificates.makeAuthority('stranger');
   const own = await certificates.make('server', 'authority');

@@ -121,7 +121,7 @@ test('a program in a terminal changes neither the title nor the clipboard, and i
   await page.close();
 });
 
-test('requests under a rebound name are refused', async () => {
+test('requests with a rebound host name are rejected', async () => {
   const tab = await place.browser.newPage();
   const { port } = new URL(place.dashboard.origin);
   for (const path of ['/', '/dashboard/session', '/api/v1/secrets']) {
@@ -131,7 +131,7 @@ test('requests under a rebound name are refused', async () => {
   await tab.close();
 });
 
-test('pages of other origins can neither read answers nor change objects, although the browser has a session', async () => {
+test('pages from other origins can neither read responses nor change objects, even if the browser has a session', async () => {
   const script = `
     const results = [];
     const tries = {
@@ -167,7 +167,7 @@ test('the page cannot be shown in a frame', async () => {
   await tab.close();
 });
 
-test('a window that another page has opened is not accessible to that page', async () => {
+test('a window opened by another page is not accessible to that page', async () => {
   const script = `const w = open(target + '/'); await new Promise((done) => setTimeout(done, 1000)); return w === null || w.closed;`;
   assert.equal(await attack('www.attacker.example', script), true);
 });

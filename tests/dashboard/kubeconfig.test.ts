@@ -90,7 +90,7 @@ async function close(page: OpenedPage): Promise<void> {
   await page.close();
 }
 
-test('a user with rights in one namespace sees its pods and why one fails', async () => {
+test('a user with permissions in one namespace sees its pods and why one fails', async () => {
   const page = await place.open({}, dashboards.ada);
   const { tab } = page;
   const trouble = tab.getByRole('listitem').filter({ hasText: 'shop/crash' });
@@ -125,7 +125,7 @@ test('a user who may not list namespaces enters one', async () => {
   await close(page);
 });
 
-test('lists, events and the search show the namespace', async () => {
+test('lists, events and search are limited to the namespace', async () => {
   const page = await place.open({}, dashboards.ada);
   const { tab } = page;
   await page.show('/list/v1/configmaps');
@@ -166,7 +166,7 @@ test('logs, a terminal and an edit work in the namespace', async () => {
   await close(page);
 });
 
-test('a user who may list namespaces is offered those with pods that may be listed, and may not change anything', async () => {
+test('a user with read-only access who can list namespaces is offered those whose pods are visible', async () => {
   const page = await place.open({}, dashboards.bob);
   const { tab } = page;
   await tab.getByRole('link', { name: 'shop/crash' }).waitFor();
@@ -180,7 +180,7 @@ test('a user who may list namespaces is offered those with pods that may be list
   await close(page);
 });
 
-test('the steps of a start are shown with a kubeconfig alone, also one that is under way', async () => {
+test('the steps of a start are shown with only a kubeconfig, even while it is in progress', async () => {
   assert.ok(readFileSync(place.node.path('state/admin.kubeconfig'), 'utf8').includes('server: https://127.0.0.1:'));
   const page = await place.open({}, dashboards.admin);
   const { tab } = page;

@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => place.stop());
 
-test('a Service shows the endpoints that answer now, with their pods', async () => {
+test('a Service shows the current endpoints, with their pods', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/object/v1/services/default/shop');
@@ -44,7 +44,7 @@ test('a Service shows the endpoints that answer now, with their pods', async () 
   await page.close();
 });
 
-test('a pod shows its owners, and a Deployment what it owns', async () => {
+test('a pod shows its owners, and a Deployment shows what it owns', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/object/apps/v1/deployments/default/shop');
@@ -60,7 +60,7 @@ test('a pod shows its owners, and a Deployment what it owns', async () => {
   await page.close();
 });
 
-test('the failures of a probe are ticks, with its answer', async () => {
+test("probe failures are shown as ticks, with the probe's response", async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/pods/default/unready');
@@ -82,7 +82,7 @@ test('the files of a volume are listed', async () => {
   await page.close();
 });
 
-test('a rollout that does not progress is shown as one', async () => {
+test('a stalled rollout is shown as such', async () => {
   await place.node.ok('apply', place.node.file('next.yaml', deployment('bad')));
   const page = await place.open();
   const { tab } = page;

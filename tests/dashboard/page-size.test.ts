@@ -7,7 +7,7 @@ import { buildPage } from '../../scripts/dashboard-page.ts';
 /** Maximum gzipped size of the files loaded for the first paint. Graphs, the terminal and the editor are loaded lazily. */
 const MAX_FIRST_BYTES = 60_000;
 
-test('the first paint needs less than 60 KB, and no file loads from another host or evaluates text as code', async () => {
+test('the first paint requires less than 60 KB, and no file is loaded from another host or evaluates text as code', async () => {
   const { files } = await buildPage();
   const document = files.get('/')!.toString();
   const named = [...document.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => `/${path}`);

@@ -32,7 +32,7 @@ after(() => place.stop());
 /** Asserts that the page has not done anything it must not do. */
 const assertNoProblems = ({ problems }: OpenedPage) => assert.deepEqual(problems, []);
 
-test('the overview shows the usage of the node, the pods, and why one does not run', async () => {
+test('the overview shows node usage, the pods, and why one does not run', async () => {
   const page = await place.open();
   const { tab } = page;
   await tab.getByRole('link', { name: 'default/crash' }).waitFor();
@@ -73,7 +73,7 @@ test('a terminal runs a shell in a container', async () => {
   await page.close();
 });
 
-test('a log of 100 MB can be read to its end and scrolled, in bounded memory', async () => {
+test('a 100 MB log can be read to its end and scrolled with bounded memory', async () => {
   await place.node.until(async () => (await place.node.ok('logs', 'talks', '--tail', '1')).includes('the last line'));
   const page = await place.open();
   const { tab } = page;
@@ -92,7 +92,7 @@ test('a log of 100 MB can be read to its end and scrolled, in bounded memory', a
   await page.close();
 });
 
-test('an edit is reviewed before it is applied, and merged with the change of another user', async () => {
+test('an edit is reviewed before it is applied, and merged with a change by another user', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/object/v1/configmaps/default/settings/yaml');
@@ -115,7 +115,7 @@ test('an edit is reviewed before it is applied, and merged with the change of an
   await page.close();
 });
 
-test('an edit sends integers of 64 bits as they were read', async () => {
+test('an edit preserves 64-bit integers exactly', async () => {
   const page = await place.open();
   const { tab } = page;
   const stored =
@@ -142,7 +142,7 @@ test('an edit sends integers of 64 bits as they were read', async () => {
   await page.close();
 });
 
-test('an object can be found and opened by keyboard alone', async () => {
+test('an object can be found and opened using only the keyboard', async () => {
   const page = await place.open();
   const { tab } = page;
   await tab.keyboard.press('/');
@@ -154,7 +154,7 @@ test('an object can be found and opened by keyboard alone', async () => {
   await page.close();
 });
 
-test('a Service can be tried: its name is resolved, and the connection fails', async () => {
+test('a Service can be tested: its name resolves, and the connection fails', async () => {
   const page = await place.open();
   const { tab } = page;
   await page.show('/object/v1/services/default/steady');
@@ -165,7 +165,7 @@ test('a Service can be tried: its name is resolved, and the connection fails', a
   await page.close();
 });
 
-test('the page can be reached through a forwarded port', async () => {
+test('the page is reachable through a forwarded port', async () => {
   const { port } = new URL(place.dashboard.origin);
   const relay = createServer((client) => {
     const server = connect(Number(port), '127.0.0.1');
@@ -191,7 +191,7 @@ const COUNT_REMOVALS = `
       for (const node of removedNodes) if (node.classList?.contains('banner')) removals++;
   }).observe(document.body, { childList: true, subtree: true });`;
 
-test('a container that the kernel has killed for its memory is shown with its limit', async () => {
+test('an OOM-killed container is shown with its limit', async () => {
   const page = await place.open();
   await page.show('/pods/default/hungry');
   const panel = page.tab.getByRole('region', { name: 'Memory' });

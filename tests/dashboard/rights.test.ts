@@ -52,7 +52,7 @@ async function kubeconfig(): Promise<string> {
   return place.node.file('viewer.kubeconfig', JSON.stringify(file));
 }
 
-test('a user with the ClusterRole view sees the reason of a failure, but no Secrets and no terminal', async () => {
+test('a user with the ClusterRole view sees the reason for a failure, but no Secrets and no terminal', async () => {
   const page = await place.open({}, dashboard);
   const { tab } = page;
   await tab.getByText('system:serviceaccount:default:viewer (read-only)').waitFor();
@@ -68,7 +68,7 @@ test('a user with the ClusterRole view sees the reason of a failure, but no Secr
   await page.close();
 });
 
-test('the API server refuses what the user may not do', async () => {
+test('the API server rejects what the user is not permitted to do', async () => {
   const page = await place.open({}, dashboard);
   const send = (method: string, path: string) =>
     page.tab.evaluate(

@@ -109,7 +109,7 @@ async function glibc(database: 'ahostsv4' | 'hosts', name: string): Promise<stri
   return exitCode === 0 ? stdout.split(/\s+/)[database === 'hosts' ? 1 : 0]! : `exit code ${exitCode}`;
 }
 
-test('dig reads the records of services, endpoints and pods', async () => {
+test('dig returns the records of services, endpoints and pods', async () => {
   const { spec } = await client.get<KubeObject & { spec: { clusterIP: string } }>(SERVICES, {
     namespace: 'default',
     name: 'web',
@@ -128,7 +128,7 @@ test('dig reads the records of services, endpoints and pods', async () => {
   await check(['host.example.', '192.0.2.9'], 'out.default.svc.cluster.local');
 });
 
-test('dig sees why a name has no answer, and the time for which that holds', async () => {
+test('dig shows why a name has no answer, and how long that remains valid', async () => {
   assert.match(
     await header('absent.default.svc.cluster.local'),
     /status: NXDOMAIN.*flags: qr aa rd ra;.*ANSWER: 0, AUTHORITY: 1/,
@@ -147,7 +147,7 @@ test('dig sees why a name has no answer, and the time for which that holds', asy
   assert.match((await runProgram('dig', [`@${ADDRESS}`, 'cluster.local', 'AXFR'])).stdout, /Transfer failed/);
 });
 
-test('a long answer is cut by UDP and whole by TCP', async () => {
+test('a long response is truncated over UDP and complete over TCP', async () => {
   const name = 'many.default.svc.cluster.local';
   assert.match(await header('+ignore', name), /flags: qr aa tc rd ra;/);
   assert.equal((await dig('+short', name)).length, 90); // dig asks again by TCP
@@ -155,7 +155,7 @@ test('a long answer is cut by UDP and whole by TCP', async () => {
   assert.match(await header('+ignore', '+noedns', name), /flags: qr aa tc rd ra;.*ANSWER: 29/);
 });
 
-test('other names are those of the resolver, also by TCP behind it', async () => {
+test('other names are forwarded to the resolver, falling back to TCP', async () => {
   assert.deepEqual(await dig('+short', 'host.example'), ['192.0.2.9']);
   assert.equal((await dig('+short', 'long.example')).length, 100);
   assert.match(await header('absent.example'), /status: NXDOMAIN/);
@@ -164,7 +164,7 @@ test('other names are those of the resolver, also by TCP behind it', async () =>
   assert.equal(resolver.names.length, asked);
 });
 
-test('glibc finds services by their short names, and other names through the search path', async () => {
+test('glibc resolves services by their short names, and other names through the search path', async () => {
   const { spec } = await client.get<KubeObject & { spec: { clusterIP: string } }>(SERVICES, {
     namespace: 'default',
     name: 'web',
@@ -178,7 +178,7 @@ test('glibc finds services by their short names, and other names through the sea
   assert.equal(await glibc('ahostsv4', 'absent'), 'exit code 2');
 });
 
-test('deleted services lose their names', async () => {
+test('names of deleted services are removed', async () => {
   await client.delete(SERVICES, { namespace: 'default', name: 'web' });
   await waitFor(async () => (/NXDOMAIN/.test(await header('web.default.svc.cluster.local')) ? true : undefined), {
     intervalMs: 20,
@@ -186,7 +186,7 @@ test('deleted services lose their names', async () => {
   });
 });
 
-test('clients of other networks are refused', async () => {
+test('clients from other networks are refused', async () => {
   const { signal } = stop;
   const shared = { client, domain: 'cluster.local', upstream: '/dev/null', logger: silentLogger, signal };
   const inside = 'pw-dns-test';

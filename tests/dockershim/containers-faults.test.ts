@@ -27,7 +27,7 @@ async function restartDuring(call: () => Promise<unknown>): Promise<void> {
   await Promise.all([failed, pod.docker.restart()]);
 }
 
-test('a restart of the Engine fails the call under way, and a retry succeeds', async () => {
+test('an Engine restart fails the call in progress, and a retry succeeds', async () => {
   const { verbs } = pod;
   await restartDuring(() => verbs.create(configOf('restarted')));
   const id = await verbs.create(configOf('restarted'));
@@ -79,7 +79,7 @@ test('the next dockershim recovers from a kill at any stage', async () => {
   assert.throws(() => lstatSync(link), /ENOENT/, 'the link to a log that never existed is removed too');
 });
 
-test('a container that another client kills or removes is reported as exited or missing', async () => {
+test('a container killed or removed by another client is reported as exited or missing', async () => {
   const { engine, verbs } = pod;
   const id = await verbs.create(configOf('behind'));
   await verbs.start(id);
@@ -99,7 +99,7 @@ test('a container that another client kills or removes is reported as exited or 
   await assert.rejects(verbs.status(both), hasCode('not_found'));
 });
 
-test('a cancelled call ends at once, and its retry finds the work that was begun', async () => {
+test('a canceled call ends at once, and its retry continues the unfinished work', async () => {
   process.kill(pod.docker.pid(), 'SIGSTOP');
   const leave = new AbortController();
   const first = assert.rejects(pod.verbs.create(configOf('hasty'), leave.signal));

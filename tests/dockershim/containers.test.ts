@@ -38,7 +38,7 @@ async function run(name: string, config: object): Promise<string> {
   return id;
 }
 
-test('each call of the life of a container is idempotent', async () => {
+test('each call in a container’s life cycle is idempotent', async () => {
   const labels = { app: 'shop', 'io.kubernetes.container.name': 'web' };
   const annotations = { 'a.b/hash': '1f' };
   const metadata = { name: 'web', attempt: 2 };
@@ -134,7 +134,7 @@ test('a container has the requested configuration', async () => {
   );
 });
 
-test('the reason of an exit is reported: normal exit, stop signal, out of memory, or failed start', async () => {
+test('the exit reason is reported: normal exit, stop signal, out of memory, or failed start', async () => {
   const how = async (id: string) => {
     const { exitCode, reason } = await ended(id);
     return [exitCode, reason];
@@ -163,7 +163,7 @@ test('the reason of an exit is reported: normal exit, stop signal, out of memory
   assert.ok(none.finishedAt === none.createdAt && none.startedAt === none.createdAt);
 });
 
-test('a list follows its filter, also by prefixes of ids, and has no foreign containers', async () => {
+test('lists support filters, including ID prefixes, and exclude foreign containers', async () => {
   const other = await startSandbox(pod.engine, 'other');
   const elsewhere = verbsOf(pod.engine, { sandboxId: other, logDirectory: '' });
   const running = await run('listed', { labels: { tier: 'front' } });
@@ -196,7 +196,7 @@ test('a list follows its filter, also by prefixes of ids, and has no foreign con
   assert.equal((await pod.engine.containers.inspect(foreign)).State.Status, 'created');
 });
 
-test('a leftover with the name is removed, a running container with it is an error, and a foreign one keeps the name', async () => {
+test('a leftover container with the same name is removed, a running one is an error, and a foreign one keeps the name', async () => {
   const metadata = { name: 'named' };
   const first = await pod.verbs.create({ metadata });
   const second = await pod.verbs.create({ metadata });
@@ -257,7 +257,7 @@ test('a log is linked before its first line, and stays linked although Docker ca
   assert.equal(readFileSync(link, 'utf8'), '', "a file that is not this container's link stays");
 });
 
-test("the pod's network files are mounted in a container also if the Engine relabels them", async () => {
+test('the pod’s network files are mounted in a container even if the Engine relabels them', async () => {
   const { engine, logDirectory } = pod;
   const sandboxId = await startSandbox(engine, 'labelled', { NetworkDisabled: true });
   // the test hosts do not have SELinux, and without it the Engine accepts the options but ignores them
@@ -274,7 +274,7 @@ test("the pod's network files are mounted in a container also if the Engine rela
   assert.equal(Mounts.filter(({ Destination }) => Destination.startsWith('/etc/')).length, 3);
 });
 
-test('a container is created only in a running sandbox, and sees only processes of its own pod', async () => {
+test('a container is created only in a running sandbox, and sees only its own pod’s processes', async () => {
   const other = await startSandbox(pod.engine, 'another');
   const elsewhere = verbsOf(pod.engine, { sandboxId: other, logDirectory: '' });
   const target = await elsewhere.create({ metadata: { name: 'target' } });

@@ -79,7 +79,7 @@ class Received {
 
 const short = (id: string, kind: string) => `${id.slice(0, 6)} ${kind}`;
 
-test('subscribers get the events of pods with the status of the pod, and none of other containers', async () => {
+test('subscribers receive pod events with the pod status, and no events of other containers', async () => {
   using leave = Object.assign(new AbortController(), { [Symbol.dispose]: () => leave.abort() });
   const { received, subscribe } = watch(leave.signal);
   const hostile = { [TYPE_LABEL]: CONTAINER_TYPE, [SANDBOX_ID_LABEL]: pod.sandboxId };
@@ -126,7 +126,7 @@ test('changes while the Engine is down are reported after its restart, and so ar
   await received.until([short(stays!, 'stopped')]);
 });
 
-test('the Engine is followed while there are subscribers', async () => {
+test('the Engine is watched only while there are subscribers', async () => {
   const leave = new AbortController();
   const { received } = watch(leave.signal);
   const id = await pod.verbs.create({ metadata: { name: 'left' } });

@@ -41,7 +41,7 @@ function fill(path: string): void {
   }
 }
 
-test("a full disk of Docker's is reported as such and leaves nothing behind, and calls succeed once there is space", async () => {
+test('a full Docker disk is reported as such and leaves nothing behind, and calls succeed once there is space', async () => {
   const shim = await openShim(started.place);
   try {
     const before = await shim.run(podConfig('before'));
@@ -63,7 +63,7 @@ test("a full disk of Docker's is reported as such and leaves nothing behind, and
   }
 });
 
-test('pulling, loading and building images fails with the full disk as the reason, and succeeds once there is space', async () => {
+test('pulling, loading and building images fails because of the full disk, and succeeds once there is space', async () => {
   const { scratch, socket } = started.engine;
   await using registry = await DockerRegistry.start(scratch);
   const path = join(scratch, 'app.tar');

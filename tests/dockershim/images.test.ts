@@ -79,7 +79,7 @@ test('an image is pulled, found by tag, digest and id, listed, and removed with 
   assert.equal((await images().imageStatus({ image: spec(digest!), verbose: false })).image, undefined);
 });
 
-test('the cached list of containers is dropped when any client tags an image', async () => {
+test('the cached container list is invalidated when any client tags an image', async () => {
   const list = () => pods.engine.lists.list({ label: ['image.test=1'] });
   const isCached = async () => {
     const one = await list();
@@ -95,7 +95,7 @@ test('the cached list of containers is dropped when any client tags an image', a
   other.close();
 });
 
-test('credentials are sent to the registry, and without the right ones a pull fails with the right class', async () => {
+test('credentials are sent to the registry, and a pull with wrong ones fails with the right error class', async () => {
   const image = spec(`${guarded.host}/team/app:1`);
   const check = async (auth: { username?: string; password?: string; auth?: string } | undefined, code: string) =>
     assert.rejects(async () => images().pullImage({ image, auth }), { code });
@@ -116,7 +116,7 @@ test('a missing image, an unreachable registry and a malformed reference have di
   await check('No Image', { code: 'invalid_argument' });
 });
 
-test('an image that a container uses is not removed, with an error that says so', async () => {
+test('an image used by a container is not removed, and the error says so', async () => {
   const sandboxId = await pods.sandbox();
   await assert.rejects(async () => images().removeImage({ image: spec(busyboxImage) }), {
     code: 'failed_precondition',
@@ -125,13 +125,13 @@ test('an image that a container uses is not removed, with an error that says so'
   await pods.engine.containers.remove(sandboxId);
 });
 
-test("the file system of images is that of Docker's root", async () => {
+test('the image file system is that of Docker’s root directory', async () => {
   const { imageFilesystems } = await images().imageFsInfo({});
   assert.equal(imageFilesystems[0]?.fsId?.mountpoint, join(pods.docker.scratch, 'data'));
   assert.ok(imageFilesystems[0].usedBytes!.value > 1_000_000n);
 });
 
-test("the sandbox image is pulled with the host's credentials, and built once from the host's programs if no registry answers", async () => {
+test('the sandbox image is pulled with the host’s credentials, and built once from host programs if no registry responds', async () => {
   const home = join(pods.docker.scratch, 'home');
   mkdirSync(join(home, '.docker'), { recursive: true });
   const auths = { [guarded.host]: { auth: Buffer.from('me:secret').toString('base64') } };
@@ -182,7 +182,7 @@ async function pullFrom(
 
 const line = (message: object) => `${JSON.stringify(message)}\n`;
 
-test('malformed progress ends a pull: no JSON, an endless line, an error, a lost connection', async () => {
+test('malformed progress ends a pull: invalid JSON, an endless line, an error, a lost connection', async () => {
   await assert.rejects(
     pullFrom((response) => response.end('<html>')),
     { code: 'internal', message: /progress is not as expected/ },
@@ -213,7 +213,7 @@ test('malformed progress ends a pull: no JSON, an endless line, an error, a lost
   assert.equal(await pullFrom((response) => response.end(line({ status: 'Done' }))), 'sha256:1');
 });
 
-test('a pull that repeats the same progress times out, and one that unpacks does not', async () => {
+test('a pull that reports the same progress repeatedly times out, but not while it unpacks', async () => {
   const repeat = (status: string) => async (response: ServerResponse) => {
     let count = 0;
     for await (const _ of setInterval(20)) {
@@ -229,7 +229,7 @@ test('a pull that repeats the same progress times out, and one that unpacks does
   assert.equal(await pullFrom(repeat('Extracting'), { deadlineMs: 300 }), 'sha256:1');
 });
 
-test('a cancelled pull closes its connection', async () => {
+test('a canceled pull closes its connection', async () => {
   const cancelled = new AbortController();
   let isClosed = false;
   const hold = (response: ServerResponse) => {

@@ -86,7 +86,7 @@ test('a pod with mapped users has its network, its files, world-readable volumes
   await remove();
 });
 
-test("a pod that is on the host's network or privileged has unmapped users", async () => {
+test('a pod on the host network or with privileges has unmapped users', async () => {
   const onHost = { linux: { securityContext: { namespaceOptions: { network: NamespaceMode.NODE } } } };
   const host = await made('host', onHost, onHost);
   await dockershim.cri.runtime.startContainer({ containerId: host.containerId });

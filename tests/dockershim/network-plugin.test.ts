@@ -11,7 +11,7 @@ import { dockerBridge, openShim, podConfig, remains, startPlace } from './sandbo
 /** IFF_PROMISC (linux/if.h). */
 const PROMISCUOUS = 0x100;
 
-test('a pod reaches itself through its services according to the hairpin mode', async () => {
+test('a pod reaches itself through its services depending on the hairpin mode', async () => {
   const { place, end } = await startPlace();
   try {
     const bridge = `/sys/class/net/${place.bridge}`;

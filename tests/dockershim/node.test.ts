@@ -22,7 +22,7 @@ after(async () => {
   await bundle.remove();
 });
 
-test('run reports a missing Docker Engine at once, and what to do', async () => {
+test('run reports at once that Docker Engine is missing, and what to do about it', async () => {
   const config = join(docker.scratch, 'away.toml');
   const places = ['root', 'state'].map((key) => `${key} = "${join(docker.scratch, 'away', key)}"\n`).join('');
   writeFileSync(config, `runtime = "docker"\n${places}[dockershim]\ndocker_endpoint = "/nonexistent/docker.sock"\n`);
@@ -33,7 +33,7 @@ test('run reports a missing Docker Engine at once, and what to do', async () => 
   assert.equal(existsSync(join(docker.scratch, 'away')), false);
 });
 
-test('run exits at once at Ctrl-C while it waits for an Engine that does not answer, and leaves nothing behind', async () => {
+test('run exits at once at Ctrl-C while waiting for an Engine that does not respond, and leaves nothing behind', async () => {
   const silent = createServer();
   const socket = join(docker.scratch, 'silent.sock');
   await once(silent.listen(socket), 'listening');

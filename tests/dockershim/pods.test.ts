@@ -107,7 +107,7 @@ test('a pod is probed, logged, restarted and removed', async () => {
   );
 });
 
-test('logs of another driver are read through the Engine, also for termination messages', async () => {
+test('logs of a different driver are read through the Engine, including for termination messages', async () => {
   const local = await startNode(['--log-driver=local']);
   try {
     const fallback = '      terminationMessagePolicy: FallbackToLogsOnError\n  restartPolicy: Never';

@@ -73,7 +73,7 @@ test('a sandbox is run, shown, stopped and removed, and repeated calls succeed',
   await nothingLeft();
 });
 
-test('filters of the list also apply to sandboxes whose container was removed', async () => {
+test('list filters also apply to sandboxes whose container was removed', async () => {
   const shim = await open();
   const [one, other] = await Promise.all([shim.run(podConfig('one')), shim.run(podConfig('other'))]);
   await shim.engine.containers.remove(other);
@@ -106,7 +106,7 @@ test("a pod on the host's network does not have its own network", async () => {
   await nothingLeft();
 });
 
-test('features that the Engine lacks are refused with the reason', async () => {
+test('features not supported by the Engine are rejected with the reason', async () => {
   const shim = await open();
   await assert.rejects(
     shim.run(podConfig('x'), 'kata'),
@@ -122,7 +122,7 @@ test('features that the Engine lacks are refused with the reason', async () => {
   await end(shim, await shim.run(podConfig('x'), 'runc'));
 });
 
-test('the name of a dead or incomplete sandbox is freed, that of a running one is not, and next to a foreign container the name gets a suffix', async () => {
+test('the name of a dead or incomplete sandbox is freed, a running one keeps it, and one taken by a foreign container gets a suffix', async () => {
   const shim = await open();
   const name = 'k8s_POD_taken_default_taken-uid_0';
   const labels = { 'io.kubernetes.docker.type': 'podsandbox', 'io.kubernetes.container.name': 'POD' };
@@ -183,7 +183,7 @@ test('containers in a sandbox are stopped with it; foreign ones with the same la
   await nothingLeft();
 });
 
-test('the network of a sandbox that another client has removed is released by its stop, or at the next start', async () => {
+test('the network of a sandbox removed by another client is released when it is stopped or at the next start', async () => {
   const shim = await open();
   const [stopped, recovered] = [await shim.run(podConfig('stopped')), await shim.run(podConfig('recovered'))];
   for (const id of [stopped, recovered]) await shim.engine.containers.remove(id);
@@ -251,7 +251,7 @@ async function waitForHang(fake: FakePlugins): Promise<void> {
   await waitFor(hangs, { intervalMs: 20, signal: AbortSignal.timeout(60_000) });
 }
 
-test('a network removal that hangs does not keep the sandbox running', async () => {
+test('a hanging network teardown does not keep the sandbox running', async () => {
   await using fake = await FakePlugins.create();
   const place = { ...started.place, binDirs: [...started.place.binDirs, fake.directory] };
   const pass = '[ "$CNI_COMMAND" = ADD ] && printf %s "$config" | sed \'s/.*"prevResult"://; s/}$//\'; exit 0';
@@ -302,7 +302,7 @@ for (const stage of [
   });
 }
 
-test("resolv.conf on Docker's own bridge keeps the pod's DNS settings over a restart of the Engine", async () => {
+test('with Docker’s own bridge, resolv.conf keeps the pod’s DNS settings across an Engine restart', async () => {
   const shim = await open({ network: dockerBridge() });
   const id = await shim.run(
     podConfig('resolved', { dnsConfig: { servers: ['10.9.9.9'], searches: ['.'], options: [] } }),

@@ -42,7 +42,7 @@ test('Version and Status describe the dockershim and its Engine', async () => {
   assert.ok(runtimeHandlers.some(({ name }) => name === 'runc'));
 });
 
-test('an Engine that is unreachable at the start is reported, and used once it answers', async () => {
+test('an Engine that is unreachable at startup is reported, and used once it responds', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwds-'));
   const options = dockershimOptions(scratch, join(scratch, 'docker.sock'));
   const dockershim = await startDockershim(options);
@@ -69,7 +69,7 @@ test('a stopped Engine is reported at once, and calls succeed after its restart'
   assert.deepEqual((await cri.runtime.listPodSandbox({})).items, []);
 });
 
-test('an Engine that accepts calls and does not answer is reported after a timeout, or when the caller cancels', async () => {
+test('an Engine that accepts calls but does not respond is reported after a timeout, or when the caller cancels', async () => {
   process.kill(docker.pid(), 'SIGSTOP');
   try {
     await assert.rejects(lookAtEngine(docker.socket, { timeoutMs: 100 }), {

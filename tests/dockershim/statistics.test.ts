@@ -25,7 +25,7 @@ after(() => pods?.[Symbol.asyncDispose]());
 
 const stats = () => pods.cri.runtime;
 
-test('the statistics of a container have its CPU and memory by the kernel, and its writable layer', async () => {
+test('container statistics include CPU and memory from the kernel, and the writable layer', async () => {
   const layer = async () => {
     const { stats: found } = await stats().containerStats({ containerId: busy });
     return (found?.writableLayer?.usedBytes?.value ?? 0n) >= 5_000_000n ? found : undefined;
@@ -76,7 +76,7 @@ test('lists have the running containers that match their filters, and no foreign
   for (const id of [foreign, ended]) await containers.remove(id);
 });
 
-test("a pod's statistics have its network, its containers, and their sum if it has no cgroup of its own", async () => {
+test('pod statistics include its network, its containers, and their sum if it has no cgroup of its own', async () => {
   const { stats: pod } = await stats().podSandboxStats({ podSandboxId: sandboxId });
   assert.equal(pod?.attributes?.metadata?.name, 'pod');
   const linux = pod?.linux;
@@ -86,7 +86,7 @@ test("a pod's statistics have its network, its containers, and their sum if it h
   assert.equal(linux!.process!.processCount!.value, 2n);
 });
 
-test("the statistics of a pod with its own cgroup are the cgroup's, and a pod on the host's network has no interfaces", async () => {
+test('statistics of a pod with its own cgroup are those of the cgroup, and a pod on the host network has no interfaces', async () => {
   const parent = `/pwdstats-${process.pid}`;
   const id = await pods.sandbox({ CgroupParent: parent, NetworkMode: 'host' });
   const container = await pods.container(id, 'sleep 1000', { host: { CgroupParent: parent } });

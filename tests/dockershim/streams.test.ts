@@ -52,7 +52,7 @@ function uniqueSleep() {
   return { seconds, count };
 }
 
-test("a command gets exactly the client's input, and its end", async () => {
+test('a command receives exactly the client’s input, followed by its end', async () => {
   const sent = Buffer.from('{"Detach":false}\r\n\0\x01\xff', 'latin1');
   const stdin = () => new PassThrough().end(sent);
   const hex = await collect(await execUrl('od -An -v -tx1', { stdin: true }), stdin());
@@ -61,7 +61,7 @@ test("a command gets exactly the client's input, and its end", async () => {
   assert.equal(none.out.toString().trim(), '0');
 });
 
-test('a container gets exactly the input of attached clients, which ends with the first client with stdinOnce', async () => {
+test('a container receives exactly the input of attached clients, which ends with the first client if stdinOnce is set', async () => {
   const script = 'od -An -v -tx1; sleep 1';
   const id = await pods.container(sandboxId, script, { stdin: true, stdinOnce: true });
   const { out, exitCode } = await collect(await attachUrl(id, { stdin: true }), new PassThrough().end('abc'));
@@ -81,7 +81,7 @@ test('a client that ends its input still gets the output of a container whose in
   await pods.engine.containers.remove(id);
 });
 
-test("no key sequence detaches a session on a terminal, and prefixes of Docker's sequences are passed through", async () => {
+test('no key sequence detaches a terminal session, and prefixes of Docker’s sequences are passed through', async () => {
   const script = 'stty raw -echo; echo ready; head -c 6 | od -An -v -tx1; sleep 0.3';
   const check = async (url: string, keys: number[]) => {
     const visitor = new Visitor(url, { stdin: true, tty: true });
@@ -96,7 +96,7 @@ test("no key sequence detaches a session on a terminal, and prefixes of Docker's
   await check(await attachUrl(id, { stdin: true, tty: true }), [16, 17, 0xff, 0xfe, 0xff, 0x71]);
 });
 
-test('a hundred megabytes pass in both directions over WebSocket unchanged', async () => {
+test('a hundred megabytes are transferred unchanged in both directions over WebSocket', async () => {
   const sent = randomBytes(1 << 20);
   const hash = createHash('sha256');
   const visitor = new WebSocketVisitor(
@@ -160,7 +160,7 @@ test('when the Engine is killed, clients of commands get an error, and the comma
   assert.equal((await collect(await execUrl('exit 5'))).exitCode, 5, 'the container kept running');
 });
 
-test('ExecSync separates the outputs, truncates them to the limit of an answer, and kills the command at the timeout', async () => {
+test('ExecSync separates the outputs, truncates them to the response limit, and kills the command at the timeout', async () => {
   const run = (script: string, timeout = 0n) =>
     pods.cri.runtime.execSync({ containerId: main, cmd: ['sh', '-c', script], timeout });
   const { stdout, stderr, exitCode } = await run('echo out; echo err >&2; exit 9');
@@ -180,7 +180,7 @@ test('ExecSync separates the outputs, truncates them to the limit of an answer, 
   });
 });
 
-test('a hundred megabytes pass through a forwarded port unchanged, and each direction ends separately', async () => {
+test('a hundred megabytes are transferred unchanged through a forwarded port, and each direction ends separately', async () => {
   const containerId = await pods.container(sandboxId, 'nc -ll -p 9000 -e sha256sum');
   const untilItListens = ['sh', '-c', 'until grep -q ":2328 .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done'];
   assert.equal((await pods.cri.runtime.execSync({ containerId, cmd: untilItListens, timeout: 30n })).exitCode, 0);
@@ -215,7 +215,7 @@ test("a port of a pod on the host's network is forwarded to the host's port", as
   await pods.engine.containers.remove(id);
 });
 
-test('foreign containers are not found, and containers that do not run are refused', async () => {
+test('foreign containers are not found, and containers that are not running are rejected', async () => {
   const { containers } = pods.engine;
   const labels = { 'io.kubernetes.docker.type': 'container' };
   const foreign = await containers.create('web', {

@@ -115,7 +115,7 @@ async function followAndCompare(block: Block, shown: Block | undefined): Promise
   assert.equal(missing, undefined, `${place}: the output is\n${printed}\nwithout the line: ${missing}`);
 }
 
-test('the guide can be followed from its first line to its last, and shows the real output', async () => {
+test('the guide can be followed from start to finish, and shows the real output', async () => {
   const blocks = readBlocks('docs/guide.md');
   for (const [index, block] of blocks.entries()) {
     const file = fileNameOf(block);
@@ -153,7 +153,7 @@ async function haveClaim(line: string): Promise<void> {
   if (/delete pvc/.test(line)) await reader.run('podwright delete app');
 }
 
-test('every command of the README and of the other documents has the documented result', async () => {
+test('every command in the README and the other documents has the documented result', async () => {
   await reader.write('pod.yaml', pod);
   await reader.write('deploy/pod.yaml', pod);
   await reader.write('settings/page.yaml', page);
@@ -186,7 +186,7 @@ test('exactly the listed blocks are not run here', () => {
   );
 });
 
-test('output is compared without parts that vary', () => {
+test('variable parts of the output are not compared', () => {
   const table = 'NAME   READY   IP          AGE\nweb    1/1     10.83.0.2   2.7 s\n';
   const cases: [string, string, string | undefined][] = [
     [table, 'NAME  READY  IP  AGE\nweb  1/1  10.1.2.3  14 m\n', undefined],

@@ -20,7 +20,7 @@ function shown(...pieces: string[]): string[] {
   return screen.lines.map(textOf);
 }
 
-test('a screen wraps, scrolls and moves its cursor as a terminal does', () => {
+test('a screen wraps, scrolls and moves its cursor like a terminal', () => {
   const table: [string[], string[]][] = [
     [['one\r\ntwo'], ['one', 'two']],
     [['12345678'], ['12345678']],
@@ -39,7 +39,7 @@ test('a screen wraps, scrolls and moves its cursor as a terminal does', () => {
   for (const [pieces, expected] of table) assert.deepEqual(shown(...pieces), expected, JSON.stringify(pieces));
 });
 
-test('a screen supports the colours that commands use, per span', () => {
+test('a screen supports the colors used by commands, per span', () => {
   const screen = new Screen({ columns: 20, rows: 2 });
   screen.write('\x1b[1;31mred\x1b[0m \x1b[2mdim\x1b[22m\x1b[36mcyan\x1b[39m  ');
   assert.deepEqual(screen.lines, [
@@ -57,7 +57,7 @@ test('an unsupported control sequence is an error', () => {
     assert.throws(() => shown(text), /is not supported by this terminal emulator/, JSON.stringify(text));
 });
 
-test('each text is in the picture once, with its time, and the last frame stays', () => {
+test('each text appears once in the picture, with its time, and the last frame stays', () => {
   const frame = (atMs: number, ...texts: string[]) => ({
     atMs,
     lines: texts.map((text) => (text === '' ? [] : [{ text, style: plain }])),

@@ -63,7 +63,7 @@ for (const [script, expected] of [
     assert.deepEqual(leftovers(), []);
   });
 
-test('the example script runs twice at once, on networks of their own, and prints nothing but the output of its run', async () => {
+test('the example script runs twice concurrently, on separate networks, and prints nothing but the output of its run', async () => {
   writeFileSync(join(job, 'pod.json'), JSON.stringify(podThatRuns('echo worked; sleep 3')));
   const runs = [1, 2].map(() => runProgram(example('run-pods.sh'), ['pod.json', 'app.tar'], { cwd: job, env }));
   const subnets = (await Promise.all(runs)).map(({ exitCode, stdout, stderr }) => {
@@ -75,7 +75,7 @@ test('the example script runs twice at once, on networks of their own, and print
   assert.deepEqual(leftovers(), []);
 });
 
-test('a test node reports why a pod does not get ready, runs pods to their end, and is removed with all its files', async () => {
+test('a test node reports why a pod does not become ready, runs pods to completion, and is removed with all its files', async () => {
   const node = await startTestNode({ command: [process.execPath, bundle.program], timeoutMs: 20_000 });
   try {
     await node.podwright('load', bundle.image);

@@ -23,7 +23,7 @@ describe('the features of this host', () => {
     rmSync(state, { recursive: true });
   });
 
-  test('are found by trials, and cached for the next start', async () => {
+  test('are determined by trial, and cached for the next start', async () => {
     const options = {
       state,
       root: state,
@@ -68,7 +68,7 @@ describe('the features of this host', () => {
     }
   });
 
-  test('are tried without leaving a cgroup behind, and once for a program with two names', async () => {
+  test('are tried without leaving a cgroup behind, and only once for a program with two names', async () => {
     const cgroups = await discoverCgroups();
     const paths = [`${cgroupParent}/new`, `${cgroupParent}/new/pods`];
     await createCgroup(cgroups, `${cgroupParent}/mine`);
@@ -84,7 +84,7 @@ describe('the features of this host', () => {
     assert.ok(await cgroupExists(cgroups, `${cgroupParent}/mine`));
   });
 
-  test('mark the OCI runtimes that only handlers name', async () => {
+  test('mark OCI runtimes named only by handlers', async () => {
     const youki = join(state, 'youki');
     symlinkSync(findProgram('runc')!, youki);
     const options = { state, root: state, cgroupParent, ociRuntime: '', conmon: 'conmon', fastPaths: ociFastPaths };
@@ -99,7 +99,7 @@ describe('the features of this host', () => {
     );
   });
 
-  test('do not include a missing OCI runtime, and have the reason why one does not work', async () => {
+  test('exclude a missing OCI runtime, and include the reason if one does not work', async () => {
     const cgroups = await discoverCgroups();
     const options = {
       directory: state,
@@ -116,7 +116,7 @@ describe('the features of this host', () => {
     assert.ok(finding?.works === false && /I do not like this host/.test(finding.reason), JSON.stringify(finding));
   });
 
-  test('are not denied for lack of space: such a trial is not cached, and an earlier finding counts', async () => {
+  test('are not denied for lack of space: such a trial is not cached, and an earlier result is used', async () => {
     const disk = new SmallDisk(join(state, 'disk'), 'ext4');
     disk.fill();
     try {

@@ -38,7 +38,7 @@ test('RCU is expedited while a pod starts and stops, if that and fast paths are 
   removeTestPlace(runtime.place);
 });
 
-test('the cost of a move to a cgroup is measured without moving a process', async () => {
+test('the cost of a cgroup migration is measured without migrating a process', async () => {
   const before = readFileSync('/proc/self/cgroup', 'utf8');
   const { ms } = await measureCgroupMove(await discoverCgroups());
   assert.ok(ms > 0 && ms < 10_000, `${ms} ms`);

@@ -123,7 +123,7 @@ test('an image is pulled from a multi-platform index, by tag and by digest', asy
   await rejects(images.pull(`${registry.host}/none:1`, { signal }), 'not_found', /MANIFEST_UNKNOWN|NAME_UNKNOWN/);
 });
 
-test('pulls from a registry with a password need the right credentials', async (t) => {
+test('pulls from a registry with a password require valid credentials', async (t) => {
   const { directory, registry, images, skopeo } = await start(t, () => ({ password: true }));
   const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${layout}:1`, 'secret:1', '--dest-creds', 'me:secret');
@@ -139,7 +139,7 @@ test('pulls from a registry with a password need the right credentials', async (
   assert.deepEqual((await images.pull(name, { signal, auth: { auth } })).repoTags, [name]);
 });
 
-test('a registry on a loopback port that speaks TLS needs no configuration', async (t) => {
+test('a TLS registry on a loopback port requires no configuration', async (t) => {
   const { directory, registry, images, skopeo } = await start(t, (where) => ({
     tls: makeCertificates(where, 'server'),
   }));
@@ -176,7 +176,7 @@ test('a mirror with a private CA and client certificates is used as configured i
   await configure('skip_verify = true', client);
 });
 
-test('the digests of pulled content are those in the registry', async (t) => {
+test('the digests of pulled content match those in the registry', async (t) => {
   const { directory, registry, images, room, skopeo } = await start(t);
   const made = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${made.layout}:1`, 'app:1', '--preserve-digests');

@@ -50,7 +50,7 @@ test('layers that cannot fit are refused before they are fetched', async (t) => 
   });
 });
 
-test('if the disk fills up while a layer is downloaded, the pull fails and frees its space', async (t) => {
+test('if the disk fills up during a layer download, the pull fails and frees its space', async (t) => {
   const layer = makeLayer({ big: randomBytes(3_000_000).toString('latin1') });
   await onSmallDisk(t, layer, async (started) => {
     const { digest } = started.registry.addBlob(layer.data);

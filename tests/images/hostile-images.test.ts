@@ -115,7 +115,7 @@ test('invalid manifests and indexes are refused', async (t) => {
   }
 });
 
-test('a manifest of a hundred megabytes is refused, with or without Content-Length', async (t) => {
+test('a 100 MB manifest is rejected, with or without Content-Length', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   registry.addManifest('1', {}, mediaTypes.ociManifest);
@@ -168,7 +168,7 @@ test('an index that refers to itself, to a layer, or to too many manifests is re
   await refuses(attack, ['not_found', 'resource_exhausted'], /available: plan9\/x|more than 4194304/);
 });
 
-test('layers that are not archives, have wrong digests, or loop are refused', async (t) => {
+test('layers that are not archives, have wrong digests, or contain loops are rejected', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const odd = (data: Buffer): MadeLayer => ({ ...layer, data });
@@ -205,7 +205,7 @@ test('a layer that occurs three times is downloaded once and has three snapshots
   assert.deepEqual(await room.snapshotter.list(), []);
 });
 
-test('one digest with two sizes is refused', async (t) => {
+test('a digest with two different sizes is rejected', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const blob = { mediaType: layer.mediaType, ...registry.addBlob(layer.data) };

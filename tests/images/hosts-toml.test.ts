@@ -56,7 +56,7 @@ async function pullAfresh(images: Images, name: string): Promise<void> {
   await images.remove(id);
 }
 
-test('certificates can be configured in all forms that containerd supports', async (t) => {
+test('certificates can be configured in all forms supported by containerd', async (t) => {
   const { directory, images, configure } = await start(t);
   const { host, read } = await startSecure(t, directory);
   const [ca, cert, key] = [read('server-ca.pem'), read('client-cert.pem'), read('client-key.pem')];
@@ -100,7 +100,7 @@ test('a server with TLS settings that only speaks http is used over http', async
   await pullAfresh(images, 'some.invalid/app:1');
 });
 
-test('headers, override_path and capabilities are honoured', async (t) => {
+test('headers, override_path and capabilities are honored', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   await using registry = await FaultyRegistry.start();
@@ -147,7 +147,7 @@ test('a mirror that does not respond, fails, or serves wrong content is skipped'
   await pullAfresh(images, 'some.invalid/app:1');
 });
 
-test('short names are on Docker Hub, and are pulled from its mirror', async (t) => {
+test('short names refer to Docker Hub, and are pulled from its mirror', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   addImage(mirror, { tag: 'latest', layers: [makeLayer({ a: 'a' })] });
@@ -160,7 +160,7 @@ test('short names are on Docker Hub, and are pulled from its mirror', async (t) 
     assert.deepEqual(images.find(name)?.repoTags, repoTags, name);
 });
 
-test('a mirror without the resolve capability is used for digests only', async (t) => {
+test('a mirror without the resolve capability is used only for digests', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   const { manifest } = addImage(mirror, { tag: '1', layers: [makeLayer({ a: 'a' })] });
@@ -188,7 +188,7 @@ test('a busy mirror is retried if no other host has the image', async (t) => {
   assert.ok(registry.requests.length > 0, 'the registry itself has been tried');
 });
 
-test('a layer that a mirror sends only partially is resumed from the next host, here with an IPv6 address', async (t) => {
+test('a layer partially sent by a mirror is resumed from the next host, here with an IPv6 address', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   await using registry = await FaultyRegistry.start('::1');
@@ -207,7 +207,7 @@ test('a layer that a mirror sends only partially is resumed from the next host, 
   assert.equal(images.find(`${registry.host}/app:1`)?.repoTags[0], repoTags[0]);
 });
 
-test('a host that accepts no connections is skipped after its dial timeout', async (t) => {
+test('a host that does not accept connections is skipped after its dial timeout', async (t) => {
   const { images, configure } = await start(t);
   await using registry = await FaultyRegistry.start();
   addImage(registry, { tag: '1', layers: [makeLayer({ a: 'a' })] });

@@ -75,7 +75,7 @@ const layers: FixtureEntry[][] = [
   ],
 ];
 
-test('an image of odd layers is the same in containerd and Podwright', async (t) => {
+test('an image with unusual layers is identical in containerd and Podwright', async (t) => {
   const root = await scratch(t);
   await using registry = await DockerRegistry.start(root);
   const name = `${registry.host}/made/odd:1`;

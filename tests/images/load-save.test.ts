@@ -45,7 +45,7 @@ test('the example image is loaded from its layout directory', async (t) => {
   assert.equal((await lstat(join(root, 'tmp'))).mode & 0o7777, 0o1777);
 });
 
-test('uncompressed, gzip and zstd archives are loaded, and only content that images need stays', async (t) => {
+test('uncompressed, gzip and zstd archives are loaded, and only content needed by images is kept', async (t) => {
   const { directory, room, images } = await start(t);
   const path = join(directory, 'image.tar');
   const made = await writeExampleArchive(path);
@@ -62,7 +62,7 @@ test('uncompressed, gzip and zstd archives are loaded, and only content that ima
   }
 });
 
-test('a Docker archive of skopeo is loaded under its name', async (t) => {
+test('a Docker archive from skopeo is loaded under its name', async (t) => {
   const { directory, images } = await start(t);
   const made = await makeBusyboxImage(join(directory, 'layout'));
   const archive = join(directory, 'docker.tar');
@@ -93,7 +93,7 @@ test('a Docker archive in the old format, with links between layers, is loaded',
   assert.deepEqual(image?.repoTags, ['docker.io/library/a:1', 'docker.io/library/b:2']);
 });
 
-test('an image of umoci, which has only a tag, can be named by the caller', async (t) => {
+test('an image from umoci, which has only a tag, can be named by the caller', async (t) => {
   const { directory, images } = await start(t);
   const layout = join(directory, 'umoci');
   run('umoci', 'init', '--layout', layout);
@@ -105,7 +105,7 @@ test('an image of umoci, which has only a tag, can be named by the caller', asyn
   assert.deepEqual(both[0]?.repoTags, ['quay.io/room/app:mine', 'quay.io/room/app:v7']);
 });
 
-test('several images and platforms of one layout are loaded under their names', async (t) => {
+test('several images and platforms in one layout are loaded under their names', async (t) => {
   const { directory, images } = await start(t);
   const layout = new LayoutDirectory(join(directory, 'layout'));
   const own = addImage(layout, { tag: 'own', layers: [makeLayer({ own: '1' })] });
@@ -190,7 +190,7 @@ test('files that are not images are refused and leave nothing behind', async (t)
   assert.deepEqual(await room.snapshotter.list(), []);
 });
 
-test('a layout with a missing or wrong blob is refused as a whole', async (t) => {
+test('a layout with a missing or wrong blob is rejected entirely', async (t) => {
   const { directory, images } = await start(t);
   const layout = new LayoutDirectory(join(directory, 'layout'));
   const good = addImage(layout, { tag: 'good', layers: [makeLayer({ good: '1' })] });

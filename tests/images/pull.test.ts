@@ -35,7 +35,7 @@ async function checkEmpty({ root, snapshotter, images }: ImageRoom): Promise<voi
 const base = makeLayer({ 'etc/base': 'base' });
 const top = makeLayer({ 'etc/top': 'top' }, 'zstd');
 
-test('an image of gzip and zstd layers is pulled, unpacked and found by all its names', async (t) => {
+test('an image with gzip and zstd layers is pulled, unpacked and found by all its names', async (t) => {
   const { registry, room, images, name } = await start(t);
   const { manifest, id } = addImage(registry, { tag: '1', layers: [base, top] });
   const image = await images.pull(name, { signal });
@@ -69,7 +69,7 @@ test('each step of a pull is traced', async (t) => {
   ]);
 });
 
-test('unpacking is prepared before the first blob of a new image is fetched, and not for an existing image', async (t) => {
+test('unpacking is prepared before the first blob of a new image is fetched, but not for an existing image', async (t) => {
   const fetched: number[] = [];
   const prepareUnpacking = () => fetched.push(registry.requestsFor('blobs').length);
   const { registry, images, name } = await start(t, { prepareUnpacking });
@@ -79,7 +79,7 @@ test('unpacking is prepared before the first blob of a new image is fetched, and
   assert.deepEqual(fetched, [0]);
 });
 
-test('a second pull only resolves the tag and fetches nothing', async (t) => {
+test('a second pull only resolves the tag, without fetching', async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   await images.pull(name, { signal });
@@ -170,7 +170,7 @@ test('layers and config are fetched concurrently, and a failure of one ends the 
   assert.equal((await images.pull(name, { signal: AbortSignal.timeout(20_000) })).id, id);
 });
 
-test('a shared pull continues when one caller aborts, and ends when all have aborted', async (t) => {
+test('a shared pull continues if one caller aborts, and ends once all have aborted', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   const held: (() => void)[] = [];
@@ -257,7 +257,7 @@ test('the platform of this host is picked from nested indexes', async (t) => {
   );
 });
 
-test('without platforms in an index the configs decide, and a manifest named itself is accepted for any platform', async (t) => {
+test('if an index lacks platforms the configs decide, and a manifest referenced directly is accepted for any platform', async (t) => {
   const { registry, images } = await start(t);
   const own = addImage(registry, { tag: 'own', layers: [base] });
   const foreign = addImage(registry, { tag: 'foreign', layers: [top], architecture: 's390x' });
@@ -271,7 +271,7 @@ test('without platforms in an index the configs decide, and a manifest named its
   assert.equal((await images.pull(`${registry.host}/room/app:foreign`, { signal })).id, foreign.id);
 });
 
-test('an image whose tag has moved stays with its digest', async (t) => {
+test('an image whose tag has moved keeps its digest', async (t) => {
   const { registry, images, name } = await start(t);
   const old = addImage(registry, { tag: '1', layers: [base] });
   await images.pull(name, { signal });
@@ -282,7 +282,7 @@ test('an image whose tag has moved stays with its digest', async (t) => {
   assert.deepEqual([untagged?.repoTags, untagged?.repoDigests.length], [[], 1]);
 });
 
-test('removing an image by one tag removes all its names, and the content that only it needs', async (t) => {
+test('removing an image by one tag removes all its names, and content used by no other image', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base, top] });
   registry.manifests.set('other', registry.manifests.get('1')!);
@@ -306,7 +306,7 @@ test('removing an image by one tag removes all its names, and the content that o
   await checkEmpty(room);
 });
 
-test('the layers below a container stay until the container is removed', async (t) => {
+test('layers used by a container stay until the container is removed', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base, top] });
   const image = await images.pull(name, { signal });
@@ -333,7 +333,7 @@ test('an image without layers can be pulled', async (t) => {
   assert.equal((await images.pull(name, { signal })).chainId, '');
 });
 
-test('progress reports bytes and layers up to the end, and failures', async (t) => {
+test('progress reports bytes and layers to the end, as well as failures', async (t) => {
   const { registry, images, name } = await start(t);
   const big = makeLayer({ big: randomBytes(2_000_000).toString('hex') });
   const { manifest } = addImage(registry, { tag: '1', layers: [base, big] });
@@ -370,7 +370,7 @@ test('an interrupted layer is resumed', async (t) => {
   assert.equal((await layerFile(room, image.chainId, 'big')).length, 1_000_000);
 });
 
-test('a wrong layer makes the pull fail and leaves nothing behind', async (t) => {
+test('a layer with wrong content fails the pull and leaves nothing behind', async (t) => {
   const { registry, room, images, name } = await start(t);
   const { digest } = registry.addBlob(base.data);
   addImage(registry, { tag: '1', layers: [top, base] });
@@ -406,7 +406,7 @@ test('the content fetched by a failed pull is retained for the next one', async 
   await checkEmpty(room);
 });
 
-test('the content fetched by a failed pull is removed after its lifetime', async (t) => {
+test('content fetched by a failed pull is removed after its retention time', async (t) => {
   const { registry, room, images, name } = await start(t, { failedPullLifetimeMs: 1 });
   const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
   addImage(registry, { tag: '1', layers: [base, big] });
@@ -451,7 +451,7 @@ test('hostile manifests and configs are refused', async (t) => {
   await rejects(images.pull(name, { signal }), 'invalid_argument', /more than 3 nested indexes/);
 });
 
-test("each caller's credentials are checked, also during a concurrent pull of the same image", async (t) => {
+test('each caller’s credentials are checked, even during a concurrent pull of the same image', async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   const good = `Basic ${Buffer.from('me:secret').toString('base64')}`;

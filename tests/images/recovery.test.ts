@@ -45,7 +45,7 @@ test('an image with missing snapshots is unpacked again from its compressed laye
   assert.equal((await room.snapshotter.stat(chainId)).kind, 'committed');
 });
 
-test('images are unpacked again for another snapshotter', async (t) => {
+test('images are unpacked again for a different snapshotter', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   {
@@ -74,7 +74,7 @@ test('an image with missing snapshots and compressed layers is dropped, with its
   await room.images.pull(name, { signal });
 });
 
-test('an image with a damaged record is dropped by name, with the content that only it needs; others stay', async (t) => {
+test('an image with a damaged record is dropped by name, including content only it uses; others stay', async (t) => {
   const { registry, name } = await registryWithImage(t);
   addImage(registry, { tag: '2', layers: [makeLayer({ 'etc/base': 'base' }), makeLayer({ other: 'other' })] });
   const root = await scratch(t);
@@ -100,7 +100,7 @@ test('an image with a damaged record is dropped by name, with the content that o
   await room.images.pull(name, { signal });
 });
 
-test('a partially unpacked layer and unneeded content are removed at start', async (t) => {
+test('a partially unpacked layer and unused content are removed at startup', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   {
@@ -116,7 +116,7 @@ test('a partially unpacked layer and unneeded content are removed at start', asy
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
 });
 
-test('an image that was not synced before a power cut is unpacked again', async (t) => {
+test('an image that was not synced before a power failure is unpacked again', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   const powerCut = async (unsyncedBoot: string): Promise<string> => {
@@ -148,7 +148,7 @@ test('images are synced to the disk in the background, and marked as synced', as
   await waitFor(isSynced, { intervalMs: 20, signal: soon });
 });
 
-test('a complete partial file of a manifest from a killed pull does not prevent the next pull', async (t) => {
+test('a complete partial file of a manifest, left by a killed pull, does not prevent the next pull', async (t) => {
   const { registry, name, id } = await registryWithImage(t);
   const root = await scratch(t);
   const [digest, { data }] = [...registry.manifests].find(([key]) => key.startsWith('sha256:'))!;

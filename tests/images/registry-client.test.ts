@@ -52,7 +52,7 @@ async function start(t: TestContext, setup: Setup = {}) {
   return { registry, content, client, download, progress, abort, root };
 }
 
-test('a tag is resolved by HEAD over plain http, and its manifest fetched by digest', async (t) => {
+test('a tag is resolved by HEAD over plain http, and its manifest is fetched by digest', async (t) => {
   const { registry, client } = await start(t);
   const expected = registry.addManifest('1', manifest, mediaTypes.ociManifest);
   const { descriptor, data } = await client.resolve();
@@ -113,7 +113,7 @@ test('requests to a busy registry are retried', async (t) => {
   await rejects(client.resolve(), 'unavailable', /429 \(TOOMANYREQUESTS: pull rate limit\); too many requests/);
 });
 
-test('an interrupted layer is resumed with only the missing bytes', async (t) => {
+test('an interrupted layer download resumes with only the missing bytes', async (t) => {
   const { registry, content, download, progress } = await start(t);
   const data = randomBytes(1_000_000);
   const blob = registry.addBlob(data);
@@ -126,7 +126,7 @@ test('an interrupted layer is resumed with only the missing bytes', async (t) =>
   assert.equal(progress.at(-1), data.length);
 });
 
-test('the download of a layer fails after a bounded number of attempts, and a later pull resumes it', async (t) => {
+test('a layer download fails after a limited number of attempts, and a later pull resumes it', async (t) => {
   const { registry, content, download, root } = await start(t);
   const data = randomBytes(300_000);
   const blob = registry.addBlob(data);
@@ -141,7 +141,7 @@ test('the download of a layer fails after a bounded number of attempts, and a la
   assert.ok(await content.has(blob));
 });
 
-test('a download is retried if the registry becomes unreachable in the middle', async (t) => {
+test('a download is retried if the registry becomes unreachable midway', async (t) => {
   const { registry, content, download } = await start(t);
   const data = randomBytes(300_000);
   const blob = registry.addBlob(data);
@@ -251,7 +251,7 @@ function requireToken(
 
 const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
 
-test('a token is fetched once with credentials, for the scope of the challenge', async (t) => {
+test('a token is fetched once with credentials, for the scope in the challenge', async (t) => {
   const { registry, client, download } = await start(t, { auth: { username: 'me', password: 'secret' } });
   const scopes: (string | null)[] = [];
   requireToken(registry, (authorization, scope) => {
@@ -278,7 +278,7 @@ test("wrong credentials are refused with the token server's message", async (t) 
   await rejects(client.resolve(), 'unauthenticated', /get a token .* 401 \(incorrect username or password\)/);
 });
 
-test('a token that the registry refuses makes the pull fail after a bounded number of requests', async (t) => {
+test('if the registry rejects a token, the pull fails after a limited number of requests', async (t) => {
   const { registry, client } = await start(t);
   requireToken(registry, () => 'bad');
   await rejects(
@@ -330,7 +330,7 @@ test('basic credentials are sent only after a challenge', async (t) => {
   assert.equal(registry.requests[0]?.headers.authorization, undefined);
 });
 
-test('credentials do not follow a redirect to another host', async (t) => {
+test('credentials are not sent along with a redirect to another host', async (t) => {
   const { registry, content, download } = await start(t, { auth: { username: 'me', password: 'secret' } });
   await using storage = await FaultyRegistry.start();
   const blob = storage.addBlob(randomBytes(50_000));
@@ -345,7 +345,7 @@ test('credentials do not follow a redirect to another host', async (t) => {
   assert.equal(storage.requests[0]?.headers.authorization, undefined);
 });
 
-test('the error for a long rate limit says when to try again, and there are no retries', async (t) => {
+test('the error for a long rate limit says when to retry, and there are no retries', async (t) => {
   const { registry, client } = await start(t);
   registry.faults.push((_request, response) =>
     sendError(response, { status: 429, code: 'TOOMANYREQUESTS', message: 'limit', headers: { 'retry-after': '3600' } }),
@@ -366,7 +366,7 @@ test('a forbidden image and a missing one have different errors', async (t) => {
   await rejects(client.resolve(), 'not_found', /are name and tag right\?/);
 });
 
-test('a loop of redirects ends with an error', async (t) => {
+test('a redirect loop ends with an error', async (t) => {
   const { registry, client } = await start(t);
   registry.faults.push(({ path }, response) => Boolean(response.writeHead(302, { location: path }).end()));
   await rejects(client.resolve(), 'unavailable', /more than 10 redirects/);
@@ -407,7 +407,7 @@ test('an abort ends a download at once with its reason', async (t) => {
   assert.ok(progress.length <= 2);
 });
 
-test('a registry on another host is reached through the proxy of the environment', async (t) => {
+test('a registry on another host is reached through the proxy from the environment', async (t) => {
   await using proxy = await FaultyRegistry.start();
   proxy.addManifest('1', manifest, mediaTypes.ociManifest);
   const far = { ...defaultHost('registry.example'), baseUrl: 'http://registry.example/v2' };

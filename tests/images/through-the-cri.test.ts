@@ -106,7 +106,7 @@ test('the status of an image has its user, whether it is pinned, and the request
     await cri.image.removeImage({ image: { image: ids.get(`users/${name}`)! } });
 });
 
-test('images and their subpaths are mounted read-only, and their layers stay while a container uses them', async () => {
+test('images and their subpaths are mounted read-only, and their layers stay as long as a container uses them', async () => {
   const { cri, place, image } = runtime;
   const reference = `${registry.host}/volume:1`;
   const { imageRef } = await cri.image.pullImage({ image: { image: reference } });
@@ -183,7 +183,7 @@ test('the status of a container has the image from which it was created', async 
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('the disk usage of images and of containers is reported separately, as counted by du', async () => {
+test('disk usage of images and containers is reported separately, and matches du', async () => {
   const { cri, place, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'space') });
   const script =

@@ -55,7 +55,7 @@ async function start(t: TestContext) {
   return { registry, room, layer, name: `${registry.host}/room/app:1` };
 }
 
-test('a layer is not visible before it is verified', async (t) => {
+test('a layer is not visible until it has been verified', async (t) => {
   const { registry, room, layer, name } = await start(t);
   const release = holdBack(registry, layer);
   const pulled = room.images.pull(name, { signal });
@@ -105,7 +105,7 @@ test('if one host sends wrong bytes of a layer, it is unpacked again from the ne
   assert.equal((await room.snapshotter.list()).length, 1);
 });
 
-test('a pull that is aborted while a layer is unpacked leaves no snapshot', async (t) => {
+test('a pull that is aborted while unpacking a layer leaves no snapshot', async (t) => {
   const { registry, room, layer, name } = await start(t);
   holdBack(registry, layer);
   const caller = new AbortController();
@@ -117,7 +117,7 @@ test('a pull that is aborted while a layer is unpacked leaves no snapshot', asyn
   await waitFor(isRemoved, { intervalMs: 10, signal: AbortSignal.timeout(30_000) });
 });
 
-test('a process that is killed while it unpacks an arriving layer leaves no snapshot, and the next pull resumes', async (t) => {
+test('a process killed while unpacking a layer that is still being downloaded leaves no snapshot, and the next pull resumes', async (t) => {
   await using registry = await FaultyRegistry.start();
   const layer = bigLayer();
   const { id } = addImage(registry, { tag: '1', layers: [layer] });

@@ -7,7 +7,7 @@ import { openImageRoom, scratch } from './image-room.ts';
 
 const { signal } = new AbortController();
 
-test('untag removes one name of an image, and the image with its last tag', async (t) => {
+test('untag removes one name of an image, and with its last tag the image', async (t) => {
   const directory = await scratch(t);
   const room = await openImageRoom(join(directory, 'room'));
   t.after(() => room[Symbol.asyncDispose]());

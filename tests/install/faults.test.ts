@@ -113,7 +113,7 @@ test('bad releases are refused, and nothing is installed', async (t) => {
   }
 });
 
-test('an executable for a newer glibc is refused', async (t) => {
+test('an executable built for a newer glibc is rejected', async (t) => {
   const newer = readFileSync(join(await debian('trixie'), 'usr/bin/ls'));
   const guest = await start(t);
   const fresh = guest.tree();
@@ -147,7 +147,7 @@ test('a full disk, a read-only /usr and a noexec file system are refused; a noex
   assert.match(guest.ok(`${INSTALL} --prefix /opt/podwright ${good[0]}`), /\/opt\/podwright\/bin is not in PATH/);
 });
 
-test('without root only an installation without the service in a directory of the user works', async (t) => {
+test('without root only an installation without the service, in a user directory, works', async (t) => {
   const guest = await start(t);
   const asUser = 'setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/tmp/home';
   guest.ok('mkdir /tmp/home && chown 65534:65534 /tmp/home');
@@ -163,7 +163,7 @@ test('without root only an installation without the service in a directory of th
   assert.equal(guest.ok('find /tmp/home'), '/tmp/home\n');
 });
 
-test('other installations are explained, and not changed', async (t) => {
+test('other existing installations are reported and left unchanged', async (t) => {
   const guest = await start(t);
   guest.ok(`${INSTALL} --prefix /opt/podwright ${good[0]}`);
   const installed = guest.tree();
@@ -230,7 +230,7 @@ function killedSteps(guest: Guest, command: string, prepare: () => void, check: 
   });
 }
 
-test('killed at any step, no final file is incomplete, and installation and removal can be repeated', async (t) => {
+test('after a kill at any step no final file is incomplete, and installation and removal can be repeated', async (t) => {
   const guest = await start(t);
   const fresh = guest.tree();
   guest.ok(`${INSTALL} ${good[0]}`);

@@ -49,7 +49,7 @@ after(async () => {
   release.remove();
 });
 
-test('missing programs are installed after a question, and a pod runs', () => {
+test('missing programs are installed after a prompt, and a pod runs', () => {
   guest.ok(`${INSTALL} /mnt/release`);
   const { code, out } = guest.run('podwright doctor');
   assert.equal(code, 1);
@@ -80,7 +80,7 @@ test('missing programs are installed after a question, and a pod runs', () => {
   assert.match(guest.ok('podwright ps'), /web +1\/1 +Running/);
 });
 
-test('a node or its containers keep --uninstall from removing anything, and it says how to end them', () => {
+test('--uninstall removes nothing while a node or its containers are running, and says how to stop them', () => {
   guest.fails(
     `${INSTALL} --uninstall`,
     /the node runs; nothing was removed\n {2}process \d+ .*podwright\.js .*node.*\n {2}containers run: 1, with the state in \/run\/podwright\n {2}end it with:\n {2}podwright stop /,

@@ -65,7 +65,7 @@ for (const suite of SUITES) {
   });
 }
 
-test('a new version replaces all files of the one before', async (t) => {
+test('a new version replaces all files of the previous one', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.ok(`${INSTALL} /mnt/second`);
   const fresh = guest.tree();
@@ -74,7 +74,7 @@ test('a new version replaces all files of the one before', async (t) => {
   assert.deepEqual(guest.tree(), fresh);
 });
 
-test('a program that podwright upgrade has replaced is removed, too', async (t) => {
+test('a program replaced by podwright upgrade is removed too', async (t) => {
   const guest = await start(t, roots.bookworm);
   const fresh = guest.tree();
   guest.ok(`${INSTALL} /mnt/first`);
@@ -83,7 +83,7 @@ test('a program that podwright upgrade has replaced is removed, too', async (t) 
   assert.deepEqual(guest.tree(), fresh);
 });
 
-test('a purge removes the data behind a link, and empties a disk that is mounted at the directory of the data', async (t) => {
+test('a purge removes data behind a link, and empties a disk mounted at the data directory', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.ok(`${INSTALL} /mnt/first
     mkdir -p /srv/data/kubelet/pods /srv/host && touch /srv/data/node.log /srv/host/file
@@ -114,7 +114,7 @@ test('the archive for the host is chosen from a directory, and the zstd one only
   );
 });
 
-test('a URL of a release or an archive is downloaded', async (t) => {
+test('release and archive URLs are downloaded', async (t) => {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url!);
@@ -146,7 +146,7 @@ test('a URL of a release or an archive is downloaded', async (t) => {
   await assert.rejects(guest.later(`${INSTALL} ${url}/nowhere`), /cannot download .*\/nowhere\/SHA256SUMS/);
 });
 
-test('a redirection from https to http is not followed', async (t) => {
+test('a redirect from https to http is not followed', async (t) => {
   const guest = await start(t, roots.bookworm);
   const fake = (name: string, script: string) =>
     guest.ok(`printf '#!/bin/sh\n%s\n' '${script}' > /usr/local/bin/${name} && chmod 755 /usr/local/bin/${name}`);
@@ -157,7 +157,7 @@ test('a redirection from https to http is not followed', async (t) => {
   guest.fails(install, /cannot download .*: curl --proto =https -fsSL/);
 });
 
-test('one call at a time installs or uninstalls, and other users cannot block it', async (t) => {
+test('only one call at a time installs or uninstalls, and other users cannot block it', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.ok(`${INSTALL} /mnt/first`);
   guest.ok(`cd /usr/local/lib/podwright
@@ -170,7 +170,7 @@ test('one call at a time installs or uninstalls, and other users cannot block it
   guest.ok(`${INSTALL} --uninstall && test ! -e /usr/local/lib/podwright`);
 });
 
-test('a version that cannot read the records of the node is refused', async (t) => {
+test('a version that cannot read the node’s records is rejected', async (t) => {
   const guest = await start(t, roots.bookworm);
   const program =
     '#!/bin/sh\nprintf \'{\\n  "recordFormats": {\\n    "runtime": 1,\\n    "kubelet": 1\\n  }\\n}\\n\'\n';
@@ -181,7 +181,7 @@ test('a version that cannot read the records of the node is refused', async (t) 
   guest.ok(`sed -i s/2/1/ /var/lib/podwright/kubelet/format.json && ${INSTALL} ${archive}`);
 });
 
-test("busybox's programs are enough, and a host with musl is refused", async (t) => {
+test('the programs of busybox are sufficient, and a musl host is rejected', async (t) => {
   const root = busyboxRoot('lib64/ld-linux-x86-64.so.2');
   t.after(() => rmSync(root, { recursive: true }));
   const guest = await start(t, root);
@@ -200,7 +200,7 @@ test("busybox's programs are enough, and a host with musl is refused", async (t)
   );
 });
 
-test('processes of other users and of containers do not prevent the removal, whatever their command lines are', async (t) => {
+test('processes of other users and containers do not prevent the removal, regardless of their command lines', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.ok(`${INSTALL} /mnt/first && cd /tmp
     cp /usr/bin/perl podwright && cp /usr/bin/perl conmon && chmod 755 podwright conmon && echo 'sleep 1000' > node
@@ -216,7 +216,7 @@ test('processes of other users and of containers do not prevent the removal, wha
   assert.match(guest.ok(`${INSTALL} --uninstall`), /^removed \/usr\/local\/bin\/podwright$/m);
 });
 
-test('control characters in the command line of a node are not printed', async (t) => {
+test('control characters in a node’s command line are not printed', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.ok(`${INSTALL} /mnt/first && cd /tmp && cp /usr/bin/perl podwright
     echo 'sleep 1000' > node && { ./podwright -w node "$(printf '\\033[2K')" & } > /dev/null 2>&1
@@ -227,7 +227,7 @@ test('control characters in the command line of a node are not printed', async (
 /** Fake systemctl that records its calls: a guest is just a directory, so systemd is not running. */
 const SYSTEMCTL = '#!/bin/sh\necho "$*" >> /tmp/systemctl\n';
 
-test('with systemd the unit is installed, and an upgrade saves a changed one', async (t) => {
+test('with systemd the unit is installed, and an upgrade backs up a modified one', async (t) => {
   const guest = await start(t, roots.trixie);
   guest.ok(
     `printf '%s' '${SYSTEMCTL}' > /usr/bin/systemctl && chmod 755 /usr/bin/systemctl && mkdir -p /run/systemd/system`,

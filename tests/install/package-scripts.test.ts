@@ -25,7 +25,7 @@ async function start(t: TestContext): Promise<Guest> {
   return guest;
 }
 
-test('a failing systemctl is reported, and does not fail an installation, an upgrade or a removal', async (t) => {
+test('a failing systemctl is reported, but fails neither installation, upgrade nor removal', async (t) => {
   const guest = await start(t);
   guest.ok(`printf '%s' '${SYSTEMCTL}' > /usr/bin/systemctl && chmod 755 /usr/bin/systemctl`);
   for (const call of ['postinst configure', 'postinst 1', 'prerm upgrade', 'prerm 1']) guest.ok(`sh /mnt/${call}`);
@@ -36,7 +36,7 @@ test('a failing systemctl is reported, and does not fail an installation, an upg
     assert.match(guest.ok(`sh /mnt/${call} 2>&1`), /the service was not stopped: see 'systemctl status podwright'/);
 });
 
-test('a directory of systemd without systemctl is enough', async (t) => {
+test('a systemd directory without systemctl is sufficient', async (t) => {
   const guest = await start(t);
   for (const call of ['postinst configure 0.1.0', 'prerm remove', 'postrm remove', 'postrm purge'])
     guest.ok(`sh /mnt/${call}`);
@@ -50,7 +50,7 @@ test('policy-rc.d(8) prevents the restart', async (t) => {
     sh /mnt/postinst configure 0.1.0 && ! grep try-restart /tmp/calls`);
 });
 
-test('a package is not removed while containers run without a node; processes of other users do not count', async (t) => {
+test('a package is not removed while containers run without a node, ignoring processes of other users', async (t) => {
   const guest = await start(t);
   const monitor = (
     how: string,

@@ -79,7 +79,7 @@ test('added, changed and removed files are reported at once', async (context) =>
   await until(({ names }) => names.join() === 'moved');
 });
 
-test('a file that is written slowly is read once it is complete', async (context) => {
+test('a slowly written file is read once it is complete', async (context) => {
   const { path, until, snapshots } = await follow(context);
   const text = podText('slow');
   const file = await open(join(path, 'a.yaml'), 'w');
@@ -92,7 +92,7 @@ test('a file that is written slowly is read once it is complete', async (context
   );
 });
 
-test('an error in a changed file is reported, and its last good content stays in force', async (context) => {
+test('an error in a changed file is reported, and its last valid content remains in effect', async (context) => {
   const { path, until } = await follow(context, { 'a.yaml': podText('a') });
   await writeFile(join(path, 'a.yaml'), podText('a').replace('image', 'imag'));
   const { names, errors } = await until((state) => state.errors.length > 0);
@@ -111,7 +111,7 @@ test('files that are not regular are skipped without blocking', async (context) 
   assert.deepEqual(latest().errors, []);
 });
 
-test('a directory that is removed and created again is watched again', async (context) => {
+test('a directory that is removed and re-created is watched again', async (context) => {
   const { path, until } = await follow(context, { 'a.yaml': podText('a') });
   await rm(path, { recursive: true });
   await until(({ names, errors }) => names.length === 0 && errors.length > 0);
@@ -135,7 +135,7 @@ test('a directory that replaces the watched one is watched at once, and pods of 
   assert.ok(snapshots.every(({ objects }) => objects[0]!.object.metadata.name === 'a'));
 });
 
-test('moving the directory away or replacing it with a file removes no pods, also while a file of it is read', async (context) => {
+test('moving the directory away or replacing it with a file removes no pods, even while one of its files is being read', async (context) => {
   const { path, until, latest } = await follow(context, { 'a.yaml': podText('a') });
   context.after(() => rm(`${path}.old`, { recursive: true, force: true }));
   await writeFile(join(path, 'a.yaml'), `${podText('a')}# touched`);
@@ -149,7 +149,7 @@ test('moving the directory away or replacing it with a file removes no pods, als
   await until(({ names, errors }) => names.join() === 'a' && errors.length === 0);
 });
 
-test('a manifest URL is polled, and its last good content stays in force', async (context) => {
+test('a manifest URL is polled, and its last valid content remains in effect', async (context) => {
   let answer: { status: number; body: string } = { status: 200, body: podText('a') };
   const headers: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -175,7 +175,7 @@ test('a manifest URL is polled, and its last good content stays in force', async
   assert.ok(snapshots.length <= 6, 'unchanged answers are not reported again');
 });
 
-test('a manifest URL reports nothing before the first answer, and its header fields are not sent to other hosts', async (context) => {
+test('a manifest URL reports nothing before the first response, and its headers are not sent to other hosts', async (context) => {
   const asked: string[] = [];
   let answer: (response: ServerResponse) => void = (response) => response.writeHead(503).end();
   const server = createServer((request, response) => {

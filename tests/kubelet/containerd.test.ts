@@ -90,7 +90,7 @@ data: {hello: 'hello from a ConfigMap'}
   });
 }
 
-test('a pod with 5,000 variables, each containing the previous one, and the most annotations, has all of them', async (context) => {
+test('a pod with 5,000 variables, each containing the previous one, and the maximum annotations, has all of them', async (context) => {
   const kubelet = await start(context);
   const large = 'x'.repeat((256 << 10) - 'large'.length);
   const variables = Array.from({ length: 5000 }, (_, index) => ({
@@ -180,7 +180,7 @@ test('a finished pod keeps its status and its log until its manifest is removed'
   assert.equal(statusOf(again, 'job').containerID, statusOf(pod, 'job').containerID);
 });
 
-test('processes in the cgroup of a pod that are unknown to the runtime are killed with the pod', async (context) => {
+test('processes in a pod’s cgroup that the runtime does not track are killed with the pod', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('web.yaml', manifest('web', `  containers:\n  - ${container('app', FOREVER)}\n`));
   const pod = await kubelet.pod('web', isReady);
@@ -213,7 +213,7 @@ test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL afte
   assert.ok(elapsedMs >= 2000 && elapsedMs < 12_000, `${elapsedMs} ms for ${pod.metadata.name}`);
 });
 
-test('a killed and restarted kubelet does not touch running containers', async (context) => {
+test('killing and restarting the kubelet does not affect running containers', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('a.yaml', manifest('a', `  containers:\n  - ${container('app', FOREVER)}\n`));
   await kubelet.apply('b.yaml', manifest('b', `  containers:\n  - ${container('app', FOREVER)}\n`));
@@ -231,7 +231,7 @@ test('a killed and restarted kubelet does not touch running containers', async (
   });
 });
 
-test('a runtime that is killed and started again keeps its pods, and the kubelet continues with them', async (context) => {
+test('a runtime that is killed and restarted keeps its pods, and the kubelet continues to manage them', async (context) => {
   const kubelet = await start(context);
   const signals = join(kubelet.options.rootDir, 'signals');
   mkdirSync(signals);
@@ -307,7 +307,7 @@ async function get(host: string, port: number): Promise<string> {
   return text;
 }
 
-test('changed resources in a manifest change the cgroups of a running pod and of its container', async (context) => {
+test('resources changed in a manifest change the cgroups of the running pod and its container', async (context) => {
   const kubelet = await start(context);
   const sized = (cpu: string, memory: string) =>
     manifest(

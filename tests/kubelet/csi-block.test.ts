@@ -97,7 +97,7 @@ test('a device is staged and published as a block volume, bound, linked and held
   );
 });
 
-test('failures are reported in upstream’s words, and leave nothing behind', async (context) => {
+test('failures are reported with upstream’s messages, and leave nothing behind', async (context) => {
   const node = await started(context);
   const check = async (call: string, expected: string) => {
     await node.driver.behave({ [call]: { error: 13 } });

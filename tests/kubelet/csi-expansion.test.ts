@@ -53,7 +53,7 @@ async function failureUnder(node: CsiNodeUnderTest): Promise<unknown> {
   return await waitFor(look, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
 }
 
-test('a volume that was enlarged is expanded after it is published, and its claim is updated', async (context) => {
+test('an enlarged volume is expanded after it is published, and its claim is updated', async (context) => {
   const node = await started(context, PENDING);
   const volumePath = await node.setUp('1', sized(node.claim));
   assert.deepEqual(await node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodeExpandVolume']);
@@ -71,7 +71,7 @@ test('a volume that was enlarged is expanded after it is published, and its clai
   await node.volumes.tearDown('1');
 });
 
-test('a volume in use by several pods is expanded once, with the parameters that the driver needs', async (context) => {
+test('a volume used by several pods is expanded once, with the parameters required by the driver', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   const before = sized(node.claim, '1Gi');
   for (const uid of ['1', '2']) await node.setUp(uid, before);
@@ -112,7 +112,7 @@ test('a block device in use is expanded', async (context) => {
   await node.blockVolumes.tearDown('1');
 });
 
-test('failed expansions are reported in upstream’s words', async (context) => {
+test('failed expansions are reported with upstream’s messages', async (context) => {
   const node = await started(context, PENDING);
   const failing = async (error: number) => {
     await node.restart(); // resets the backoff
@@ -145,7 +145,7 @@ test('failed expansions are reported in upstream’s words', async (context) => 
   await node.volumes.tearDown('1');
 });
 
-test('the failure for a volume in use is reported as one of the expansion, and a claim whose controller is not done is not touched', async (context) => {
+test('the failure for a volume in use is reported as an expansion failure, and a claim with an unfinished controller is left unchanged', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   await node.setUp('1', sized(node.claim, '1Gi'));
   setStatus(node, { ...PENDING, allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' } });
@@ -169,7 +169,7 @@ test('the failure for a volume in use is reported as one of the expansion, and a
   await node.volumes.tearDown('1');
 });
 
-test('an expansion of a volume in use does not block the pod, and ends before the volume is unpublished', async (context) => {
+test('expanding a volume in use does not block the pod, and completes before the volume is unpublished', async (context) => {
   for (const isBlock of [false, true]) {
     const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
     const rooms = isBlock ? node.blockVolumes : node.volumes;
@@ -198,7 +198,7 @@ test('a claim that waits for its controller is not requested from the API server
   await node.volumes.tearDown('1');
 });
 
-test('a driver with requiresRepublish is called again, also if the expansion fails', async (context) => {
+test('a driver with requiresRepublish is called again, even if the expansion fails', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   node.driverObject = { ...node.driverObject, requiresRepublish: true };
   await node.setUp('1', sized(node.claim, '1Gi'));
@@ -212,7 +212,7 @@ test('a driver with requiresRepublish is called again, also if the expansion fai
   await node.volumes.tearDown('1');
 });
 
-test('the claim of an old controller gets its size, and no other field', async (context) => {
+test('the claim of an old controller gets its size, but no other field', async (context) => {
   const node = await started(context, { phase: 'Bound', capacity: { storage: '1Gi' } });
   await node.setUp('1', sized(node.claim));
   assert.deepEqual(node.patches, [{ metadata: { resourceVersion: '1' }, status: { capacity: { storage: '2Gi' } } }]);

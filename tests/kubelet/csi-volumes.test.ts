@@ -121,7 +121,7 @@ test('a kubelet that is killed between unpublishing and unstaging leaves nothing
 
 const UNFINISHED = 'vol_data.json.0123456789ab.tmp';
 
-test('an incomplete record of a killed kubelet does not block a volume', async (context) => {
+test('an incomplete record from a killed kubelet does not block a volume', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
@@ -146,7 +146,7 @@ test('an incomplete record of a killed kubelet does not block a volume', async (
   assert.deepEqual(left.sort(), ['disk.test', 'volumeDevices']);
 });
 
-test('a volume that a pod never got is not in use after its removal, although another volume cannot be removed at once', async (context) => {
+test('a volume that a pod never received is not in use after its removal, even if another volume cannot be removed at once', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
@@ -162,7 +162,7 @@ test('a volume that a pod never got is not in use after its removal, although an
   assert.deepEqual(node.inUse.names(), []);
 });
 
-test('a restarted kubelet takes over a volume, whatever its driver does', async (context) => {
+test('a restarted kubelet takes over a volume, regardless of what its driver does', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
@@ -178,7 +178,7 @@ test('a restarted kubelet takes over a volume, whatever its driver does', async 
   assert.equal(await node.volumes.existingPath(pod('1'), DISK), undefined);
 });
 
-test('calls of a driver are retried with a backoff, which its registration resets', async (context) => {
+test('driver calls are retried with back-off, which is reset when the driver registers', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.driver.behave({ nodeStageVolume: { error: 3 } });
@@ -196,7 +196,7 @@ test('calls of a driver are retried with a backoff, which its registration reset
   await node.volumes.tearDown('1');
 });
 
-test('a volume that is staged with another SELinux label is staged again', async (context) => {
+test('a volume staged with a different SELinux label is staged again', async (context) => {
   const node = new CsiNodeUnderTest();
   node.seLinux = { fileLabel: ({ level }) => level };
   node.driverObject = { ...node.driverObject, seLinuxMount: true };

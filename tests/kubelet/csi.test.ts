@@ -105,7 +105,7 @@ test('a pod waits for a driver that registers later, and a hanging driver does n
   await late.kill();
 });
 
-test('the error of a driver is reported, and the call is retried', async () => {
+test('a driver error is reported, and the call is retried', async () => {
   await driver.behave({ nodePublishVolume: { error: 13 } });
   await write('refused', driver.name);
   await kubelet.until('the event is published', () =>
@@ -119,7 +119,7 @@ test('the error of a driver is reported, and the call is retried', async () => {
   await kubelet.until('the pod is removed', isRemoved('refused'));
 });
 
-test('a pod keeps its volume over restarts of the kubelet and the driver', async () => {
+test('a pod keeps its volume across kubelet and driver restarts', async () => {
   await write('stays', driver.name, 'while sleep 0.1; do date > /data/beat || exit 1; done');
   const before = await kubelet.pod('stays', isRunning);
   await driver.kill();

@@ -127,7 +127,7 @@ test('a pod waits for the plugin, gets its devices, and releases them to the nex
   assert.match((await logOf(third, 1))[0]!, /^w[12]$/);
 });
 
-test('a restarted kubelet recovers the allocations of devices, and the pod keeps running', async () => {
+test('a restarted kubelet restores device allocations, and the pod keeps running', async () => {
   const before = await kubelet.pod('third', isReady);
   await kubelet.restart();
   const after = await kubelet.pod('third', isReady);
@@ -141,7 +141,7 @@ test('a restarted kubelet recovers the allocations of devices, and the pod keeps
   assert.equal(status?.reason, `OutOf${WIDGET}`);
 });
 
-test('a plugin that is discovered by its socket prefers a device, which is added by CDI', async () => {
+test('a plugin discovered by its socket prefers a device, which is added through CDI', async () => {
   const found = new FakePlugin(join(kubelet.options.rootDir, 'plugins'), GADGET, {
     devices: [],
     prefer: () => ['g2'],

@@ -96,7 +96,7 @@ test('the pod that fills the disk is evicted, and new pods are refused under pre
   await kubelet.pod('quiet', isRunning);
 });
 
-test('a pod that writes fast is evicted before the next period and before the disk is full', async (t) => {
+test('a fast-writing pod is evicted before the next period and before the disk is full', async (t) => {
   const kubelet = await start(t, { hard: { 'nodefs.available': '50%' }, periodMs: 600_000 });
   const script = 'while :; do head -c 500000 /dev/zero >>/data/f; sleep 0.1; done';
   await kubelet.apply('writer.yaml', podText('writer', { script }));
@@ -106,7 +106,7 @@ test('a pod that writes fast is evicted before the next period and before the di
   assert.ok(availableKi > 16 << 10, `half of the 32 MiB below the threshold is left: ${status?.message}`);
 });
 
-test('under permanent pressure of process ids all but critical pods are evicted, one after the other, by priority', async (t) => {
+test('under permanent PID pressure all pods except critical ones are evicted one after another, by priority', async (t) => {
   const kubelet = await start(t, {});
   const vital = podText('vital', { more: 'priorityClassName: system-node-critical' });
   await kubelet.apply('pods.yaml', [vital, podText('low'), podText('high', { more: 'priority: 5' })].join('---'));

@@ -79,7 +79,7 @@ async function remove(name: string): Promise<void> {
   await kubelet.until('the pod is removed', () => kubelet.handle.pods().length === 0);
 }
 
-test('a pod is started once and removed, although the first answer to each call is lost', async () => {
+test('a pod is started once and removed, even if the first response to each call is lost', async () => {
   const changing = ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'StopContainer', 'StopPodSandbox'];
   const unanswered = new Set([...changing, 'RemoveContainer', 'RemovePodSandbox', 'PodSandboxStatus']);
   intercept = async ({ method }, forward) => {
@@ -99,7 +99,7 @@ test('a pod is started once and removed, although the first answer to each call 
   assert.equal(existsSync(join(kubelet.options.podLogsDir, `default_lost_${pod.metadata.uid}`)), false);
 });
 
-test('an exited container that the runtime reports as running is restarted once its true state is reported', async () => {
+test('an exited container reported as running by the runtime is restarted once its true state is reported', async () => {
   const seen = new Map<string, ContainerStatusResponse>();
   let lies = false;
   intercept = async ({ method, request }, forward) => {

@@ -34,7 +34,7 @@ spec:
   containers: [{name: main, image: "${busyboxImage}", command: [sleep, "1000"]}]
 `;
 
-test('unknown pods and their volumes, logs and cgroups are removed while the kubelet runs', async (context) => {
+test('orphaned pods and their volumes, logs and cgroups are removed while the kubelet runs', async (context) => {
   const kubelet = await start(context, { orphanPeriodMs: 200 });
   const { rootDir, podLogsDir, cgroupRoot } = kubelet.options;
   await kubelet.apply('kept.yaml', manifest('kept'));
@@ -97,7 +97,7 @@ async function runStranger({ handle, options }: RealKubelet, likeUid: string): P
   });
 }
 
-test('unused images are removed if they are too old or the disk is too full, and images of containers never', async (context) => {
+test('unused images are removed if they are too old or the disk is too full, and images used by containers never', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('kept.yaml', manifest('kept'));
   await kubelet.pod('kept', ({ status }) => status?.phase === 'Running');

@@ -106,7 +106,7 @@ test('statistics have the containers and the node', async () => {
   assert.match(await curl('/metrics/cadvisor'), /^container_memory_working_set_bytes\{container="server",/m);
 });
 
-test('samples of a scrape have the times of their values, so that two scrapes give rates', async () => {
+test('samples in a scrape have the timestamps of their values, so that two scrapes yield rates', async () => {
   const startedAtMs = Date.now();
   const text = await curl('/metrics/resource');
   const read = (series: string) => {
@@ -162,7 +162,7 @@ test('a command runs over SPDY and over v5, with its input, both outputs and its
   });
 });
 
-test('an attached client exchanges data with the container, which keeps running after it detaches', async () => {
+test('an attached client exchanges data with the container, which keeps running after the client detaches', async () => {
   const talk = 'while read line; do echo "heard $line"; done';
   const container = `{name: talk, image: ${busyboxImage}, stdin: true, command: [sh, -c, ${JSON.stringify(talk)}]}`;
   const spec = `{terminationGracePeriodSeconds: 1, containers: [${container}]}`;
@@ -192,7 +192,7 @@ test('ports are forwarded through a tunnel, which containerd does not support', 
   });
 });
 
-test('ports are forwarded over channels of a WebSocket, also if the client offers subprotocols for commands', async () => {
+test('ports are forwarded over WebSocket channels, even if the client offers subprotocols for commands', async () => {
   await plainly(async (url) => {
     const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
     const visitor = new WebSocketVisitor(`${url}/portForward/default/web?port=8080`, ...protocols);

@@ -64,7 +64,7 @@ spec:
 const runs = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.running !== undefined;
 const waiting = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting;
 
-test('a private image that another pod has pulled is used only by pods that could pull it', async (context) => {
+test('a private image pulled by one pod can be used only by pods that could pull it themselves', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('a.yaml', pod('owner', 'one:1', 'imagePullSecrets: [{name: good}]') + secret('good', 'secret'));
   await kubelet.pod('owner', runs);
@@ -86,7 +86,7 @@ test('a private image that another pod has pulled is used only by pods that coul
   );
 });
 
-test('a private image is pulled with the password of a credential provider', async (context) => {
+test('a private image is pulled with a password from a credential provider', async (context) => {
   const auth = { [registry.host]: { username: 'me', password: 'secret' } };
   const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
   const answer = { kind: 'CredentialProviderResponse', apiVersion, cacheKeyType: 'Registry', auth };

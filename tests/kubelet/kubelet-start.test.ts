@@ -34,7 +34,7 @@ spec:
   containers: [{name: app, image: ${busyboxImage}, command: [sh, -c, 'trap "exit 0" TERM; while :; do sleep 0.1; done']}]
 `;
 
-test('a kubelet waits for its runtime and for the network, and reports it', async (context) => {
+test('a kubelet waits for its runtime and the network, and reports it', async (context) => {
   const place = new NodePlace(bundle, '10.99.135.0/24');
   context.after(() => place.remove());
   const late = place.path('input', 'late.sock');
@@ -141,7 +141,7 @@ maxPods: 7
   await wasNotified('STOPPING=1');
 });
 
-test('a kubelet whose port is taken exits, and leaves nothing running', async (context) => {
+test('a kubelet whose port is in use exits, and leaves nothing running', async (context) => {
   const place = new NodePlace(bundle, '10.99.135.0/24');
   context.after(() => place.remove());
   const other = createServer().listen(0, '127.0.0.1');

@@ -14,7 +14,7 @@ import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
 import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
 import { csiDirectory, loopsBelow, mountsBelow } from './csi-driver.fixture.ts';
 
-test('a device of the node is mapped for each pod, measured, and unmapped by another kubelet', async () => {
+test('a device on the node is mapped for each pod, measured, and unmapped by a different kubelet', async () => {
   const rootDir = csiDirectory();
   const file = join(rootDir, 'disk.img');
   writeFileSync(file, Buffer.alloc(1 << 20));

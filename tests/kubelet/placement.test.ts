@@ -86,7 +86,7 @@ test('a Guaranteed pod has an exclusive CPU, which no other pod uses', async () 
   assert.deepEqual(state('memory_manager_state').entries, { [own.metadata.uid]: { main: blocks } });
 });
 
-test('a kubelet with another policy or other reserved CPUs refuses the checkpoint', async () => {
+test('a kubelet with a different policy or different reserved CPUs rejects the checkpoint', async () => {
   await kubelet.handle.close();
   const { placement, rootDir } = kubelet.options;
   const check = async (cpu: Partial<typeof placement.cpu>, message: string) => {
@@ -108,7 +108,7 @@ test('a kubelet with another policy or other reserved CPUs refuses the checkpoin
   assert.equal(cpusOf(await kubelet.pod('own', isReady)), '1');
 });
 
-test('the CPU stays exclusive over a restart of the kubelet, and is shared again after the removal of the pod', async () => {
+test('the CPU stays exclusive across a kubelet restart, and is shared again after the pod is removed', async () => {
   const own = await kubelet.pod('own', isReady);
   await kubelet.restart();
   const after = await kubelet.pod('own', isReady);

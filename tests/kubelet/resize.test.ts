@@ -62,7 +62,7 @@ function limitsOf(pod: Pod, qos: '' | '/burstable' = ''): string[][] {
   );
 }
 
-test('changed resources are applied to the cgroups of pod and container, without a restart', async () => {
+test('changed resources are applied to the pod and container cgroups without a restart', async () => {
   const sized = (cpu: string, memory: string) => write('sized', `{limits: {cpu: ${cpu}, memory: ${memory}}}`);
   await sized('200m', '64Mi');
   const first = await kubelet.pod('sized', isReady);
@@ -113,7 +113,7 @@ test('a container with resizePolicy RestartContainer is restarted', async () => 
   assert.deepEqual(limitsOf(second)[1], ['2000', String(64 << 20)]);
 });
 
-test('a resize without capacity is deferred and reserves nothing until a pod frees it, and an impossible one stays infeasible', async () => {
+test('a resize beyond the free capacity is deferred without a reservation until a pod frees it, and an impossible one stays infeasible', async () => {
   const half = availableParallelism() * 500;
   await write('other', `{requests: {cpu: ${half}m}}`);
   await write('waits', '{requests: {cpu: 10m}}');
@@ -175,7 +175,7 @@ for (const [name, first, second] of [
   });
 }
 
-test('a pod that was resized before its kubelet was killed keeps its resources, and a new pod does not get them', async () => {
+test('a pod resized before its kubelet was killed keeps its resources, and a new pod does not get them', async () => {
   for (const file of readdirSync(kubelet.options.manifestDir)) await kubelet.remove(file); // other pods have requests too
   await kubelet.until('the other pods are removed', () => kubelet.handle.pods().length === 0);
   const half = availableParallelism() * 500;

@@ -15,7 +15,7 @@ const published = (hostPort: number) => ({
   portMappings: [{ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp: '' }],
 });
 
-test('nothing is left on the host after the removal of the pods and the network', async () => {
+test('nothing is left on the host after removing the pods and the network', async () => {
   await using fixture = new NetworkFixture('pwt-life0', '10.241.51.0/24,fd00:241:51::/64');
   const network = await fixture.open();
   const pod = fixture.pod('life', { ...published(38251), bandwidth: { egressRate: 1_000_000 } });
@@ -43,7 +43,7 @@ test("pods have the configured MTU, or that of the host's uplink", async () => {
   }
 });
 
-test('two networks side by side do not touch each other', async () => {
+test('two networks on one host do not affect each other', async () => {
   await using first = new NetworkFixture('pwt-side0', '10.241.52.0/24');
   await using second = new NetworkFixture('pwt-side1', '10.241.53.0/24');
   const [one, other] = [await first.open(), await second.open()];
@@ -74,7 +74,7 @@ test('a pod that is attached in advance keeps its address when it is set up', as
   assert.deepEqual(await network.list(), ['ahead']);
 });
 
-test('a pod that was attached in advance gets its link and its bridge again if they were removed meanwhile', async () => {
+test('the link and bridge of a pod attached in advance are re-created if they have been removed meanwhile', async () => {
   await using fixture = new NetworkFixture('pwt-ahead1', '10.241.74.0/24');
   const network = await fixture.open();
   for (const name of ['link', 'bridge']) {
@@ -91,7 +91,7 @@ test('a pod that was attached in advance gets its link and its bridge again if t
   }
 });
 
-test('the next process finishes the unfinished setups and removals of the last one', async () => {
+test('the next process completes setups and removals that the last one left unfinished', async () => {
   await using fixture = new NetworkFixture('pwt-half0', '10.241.55.0/24');
   const pod = fixture.pod('half');
   await (await fixture.open()).prepare(pod.sandboxId, pod.netnsPath, bounded());
@@ -103,7 +103,7 @@ test('the next process finishes the unfinished setups and removals of the last o
   assert.match(inside(pod, 'ip', ['route']), /default via 10\.241\.55\.1/);
 });
 
-test('an address is not assigned again before the link of its last pod is removed, also after a restart', async () => {
+test('an address is not reassigned until the link of its last pod has been removed, even after a restart', async () => {
   await using fixture = new NetworkFixture('pwt-early0', '10.241.56.0/30');
   const network = await fixture.open();
   const [first, second, third] = ['a', 'b', 'c'].map((name) => fixture.pod(name)) as [Pod, Pod, Pod];
@@ -123,7 +123,7 @@ test('an address is not assigned again before the link of its last pod is remove
   assert.deepEqual((await next.setUp(third, bounded())).ips, ['10.241.56.2']);
 });
 
-test('a link whose namespace is held open is removed after a while, and its address is assigned again', async () => {
+test('a link whose namespace is held open is removed after a while, and its address is reassigned', async () => {
   await using fixture = new NetworkFixture('pwt-held0', '10.241.57.0/30');
   const network = await fixture.open();
   const [held, next] = [fixture.pod('held'), fixture.pod('next')];
@@ -133,7 +133,7 @@ test('a link whose namespace is held open is removed after a while, and its addr
   assert.doesNotMatch(inside(held, 'ip', ['-br', 'link']), /eth0/);
 });
 
-test('a small subnet is sufficient for pods that are added and removed quickly', async () => {
+test('a small subnet is sufficient for pods that are added and removed in quick succession', async () => {
   await using fixture = new NetworkFixture('pwt-churn0', '10.241.58.0/29');
   const network = await fixture.open();
   const live = async (name: string) => {
@@ -169,7 +169,7 @@ test(`${PODS} pods that are added and removed leave nothing behind`, async () =>
   assert.deepEqual(fixture.leftovers(), []);
 });
 
-test('a client of a removed pod reaches the next pod with its address at once', async () => {
+test('a client of a removed pod immediately reaches the next pod with the same address', async () => {
   await using fixture = new NetworkFixture('pwt-arp0', '10.241.59.0/29,fd00:241:59::/125');
   const network = await fixture.open();
   const client = fixture.pod('client');
@@ -186,7 +186,7 @@ test('a client of a removed pod reaches the next pod with its address at once', 
   }
 });
 
-test('a pod whose address file is lost is found by its link', async () => {
+test('a pod that lost its address file is found by its link', async () => {
   await using fixture = new NetworkFixture('pwt-stray0', '10.241.60.0/24');
   const pod = fixture.pod('stray');
   await (await fixture.open()).setUp(pod, bounded());
@@ -199,7 +199,7 @@ test('a pod whose address file is lost is found by its link', async () => {
   run('ip', ['link', 'delete', fixture.bridge]); // the lost files also recorded that the bridge is the network's own
 });
 
-test('after a reboot the state of a pod is removed, and its address is assigned again', async () => {
+test('after a reboot a pod’s state is removed, and its address is reassigned', async () => {
   await using fixture = new NetworkFixture('pwt-boot0', '10.241.61.0/24');
   const pod = fixture.pod('boot');
   await (await fixture.open()).setUp(pod, bounded());
@@ -213,7 +213,7 @@ test('after a reboot the state of a pod is removed, and its address is assigned 
   assert.deepEqual((await network.setUp(fixture.pod('boot-next'), bounded())).ips, ['10.241.61.2']);
 });
 
-test('a removed bridge is created again with its rules, and its pods are connected to it', async () => {
+test('a removed bridge is re-created with its rules, and its pods are reconnected', async () => {
   await using fixture = new NetworkFixture('pwt-back0', '10.241.62.0/24');
   const network = await fixture.open();
   const [first, second] = [fixture.pod('back-a'), fixture.pod('back-b')];
@@ -233,7 +233,7 @@ test('a removed bridge is created again with its rules, and its pods are connect
   assert.equal(await waitFor(answered, { intervalMs: 50, signal: bounded() }), 'back-b 10.241.62.2');
 });
 
-test('a foreign bridge is used and not removed', async () => {
+test('a foreign bridge is used but not removed', async () => {
   await using fixture = new NetworkFixture('pwt-theirs0', '10.241.63.0/24');
   run('ip', ['link', 'add', fixture.bridge, 'type', 'bridge']);
   try {
@@ -271,7 +271,7 @@ async function assertRefused(fixture: NetworkFixture, commands: string[][], expe
   await network.setUp(fixture.pod('accepted'), bounded());
 }
 
-test('a subnet that overlaps with a network of the host is refused, and a free one is proposed', async () => {
+test('a subnet that overlaps a host network is rejected, and a free one is suggested', async () => {
   await using fixture = new NetworkFixture('pwt-route0', '10.241.64.0/24');
   const commands = [
     ['link', 'add', 'name', 'pwt-route-x', 'type', 'veth', 'peer', 'name', 'pwt-route-y'],
@@ -300,7 +300,7 @@ test('the bridge of another node is refused, and its pods are not touched', asyn
   assert.match(run('nft', ['list', 'tables']), /podwright_pwt-taken0/);
 });
 
-test('a link of another kind with the name of the bridge is refused', async () => {
+test('a link of a different type with the name of the bridge is rejected', async () => {
   await using fixture = new NetworkFixture('pwt-kind0', '10.241.65.0/24');
   await assertRefused(
     fixture,
@@ -309,7 +309,7 @@ test('a link of another kind with the name of the bridge is refused', async () =
   );
 });
 
-test('a foreign bridge with another subnet is refused', async () => {
+test('a foreign bridge with a different subnet is rejected', async () => {
   await using fixture = new NetworkFixture('pwt-owner0', '10.241.66.0/24');
   const commands = [
     ['link', 'add', 'name', 'pwt-owner0', 'type', 'bridge'],
@@ -318,7 +318,7 @@ test('a foreign bridge with another subnet is refused', async () => {
   await assertRefused(fixture, commands, /bridge pwt-owner0 was not created by this node and has 10\.241\.67\.1\/24/);
 });
 
-test('when the pod CIDR changes, the bridge gets the new subnet in place of the old one', async () => {
+test('when the pod CIDR changes, the new subnet replaces the old one on the bridge', async () => {
   await using fixture = new NetworkFixture('pwt-cidr0', '10.241.68.0/24');
   const network = await fixture.open();
   await network.setUp(fixture.pod('cidr-a'), bounded());
@@ -344,7 +344,7 @@ test('pods of an earlier version with CNI plugins are torn down by those, and th
   assert.deepEqual(await network.list(), ['now']);
 });
 
-test('the host’s end of a link has no addresses, accepts no router advertisements, and has hairpin mode', async () => {
+test('the host end of a link has no addresses, ignores router advertisements and has hairpin mode enabled', async () => {
   await using fixture = new NetworkFixture('pwt-host0', '10.241.71.0/24,fd00:241:71::/64');
   const network = await fixture.open();
   await network.setUp(fixture.pod('hosted'), bounded());
@@ -366,7 +366,7 @@ test('a pod has its link-local address at once', async () => {
   assert.doesNotMatch(addresses, /tentative/);
 });
 
-test('pods can be limited to a bandwidth', async () => {
+test('pod bandwidth can be limited', async () => {
   await using fixture = new NetworkFixture('pwt-slow0', '10.241.72.0/24');
   const network = await fixture.open();
   const pod = fixture.pod('slow', { bandwidth: { ingressRate: 1_000_000, egressRate: 2_000_000 } });

@@ -44,7 +44,7 @@ async function assertForwards(fixture: NetworkFixture, pods: Pod[]): Promise<voi
   assert.deepEqual(fixed.map((line) => line.split(' ')[0]).sort(), own.sort());
 }
 
-test('a pod with many forged sender addresses does not fill the table, and frames for one pod are not flooded to others', async () => {
+test('a pod forging many source addresses does not fill the table, and frames for one pod are not flooded to others', async () => {
   await using fixture = new NetworkFixture('pwt-fdb0', '10.241.90.0/24,fd00:241:90::/64');
   const network = await fixture.open();
   const [flood, server, silent] = ['flood', 'server', 'silent'].map((name) => fixture.pod(name)) as [Pod, Pod, Pod];
@@ -62,7 +62,7 @@ test('a pod with many forged sender addresses does not fill the table, and frame
   for (const ip of addresses[1]!) assert.match(fetchInside(flood, ip, 80), /^server /);
 });
 
-test('links of an earlier version with a learning bridge, and those of a removed bridge, get static entries', async () => {
+test('links of an earlier version with a learning bridge, and links of a removed bridge, get static entries', async () => {
   await using fixture = new NetworkFixture('pwt-fdb1', '10.241.91.0/24');
   const pods = ['before', 'earlier'].map((name) => fixture.pod(name));
   const first = await fixture.open();

@@ -49,7 +49,7 @@ networkSuite({
   undo: ({ bridge }) => void run('sh', ['-c', `ip link delete ${bridge} 2>&1 || true`]),
 });
 
-test('the configuration of the host is used unchanged, and a broken file before it is skipped', async () => {
+test('the host’s configuration is used unchanged, and a broken file before it is skipped', async () => {
   await withHost('pwt-conf0', '10.241.31.0/24', async (fixture) => {
     writeFileSync(join(fixture.confDir, '00-broken.conflist'), '{"name":"x","plugins":[]}');
     configure(fixture, '10-host.conflist', [{ type: 'portmap', capabilities: { portMappings: true } }]);
@@ -65,7 +65,7 @@ test('the configuration of the host is used unchanged, and a broken file before 
   });
 });
 
-test('a pod is torn down with the configuration of its setup, although the file was removed', async () => {
+test('a pod is torn down with the configuration it was set up with, even if the file was removed', async () => {
   await withHost('pwt-old0', '10.241.32.0/24', async (fixture) => {
     configure(fixture, 'host.conflist');
     const network = await fixture.open();
@@ -79,7 +79,7 @@ test('a pod is torn down with the configuration of its setup, although the file 
   });
 });
 
-test('a plugin that fails late leaves no interface and no address, and the caller gets its error', async () => {
+test('a plugin that fails late leaves no interface or address, and its error is returned to the caller', async () => {
   await withHost('pwt-fail0', '10.241.33.0/24', async (fixture) => {
     configure(fixture, 'host.conflist', [{ type: 'tuning', sysctl: { 'net.ipv4.no_such_key': '1' } }]);
     const network = await fixture.open();

@@ -29,7 +29,7 @@ test('a host without a firewall gets one table, repeated calls do not change it,
   assert.deepEqual(fixture.rules(published), [[]]);
 });
 
-test('flushed or changed rules are restored with the ports; untouched rules are not rewritten', () => {
+test('flushed or modified rules are restored along with the ports; unmodified rules are not rewritten', () => {
   using fixture = new HostFixture();
   const pod = fixture.pod('a');
   const list = run('nft list ruleset');
@@ -57,7 +57,7 @@ test('a sysctl that was reset is set again', () => {
   assert.equal(results.at(-1), '1\n');
 });
 
-test('a port whose publication was interrupted by a kill is published or withdrawn by the next process', async () => {
+test('if a kill interrupts publishing a port, the next process publishes or withdraws it', async () => {
   using fixture = new HostFixture();
   const [first, pod] = [fixture.pod('a'), fixture.pod('b')];
   await fixture.serve(pod, 'tcp', 80);
@@ -77,7 +77,7 @@ test('a port whose publication was interrupted by a kill is published or withdra
   assert.ok(kills >= 3, `${kills} kills`);
 });
 
-test('a port whose withdrawal was interrupted by a kill is closed by the next process', () => {
+test('if a kill interrupts withdrawing a port, the next process closes it', () => {
   using fixture = new HostFixture();
   const pod = fixture.pod('a');
   fixture.rules(publish(pod, 38136));
@@ -91,7 +91,7 @@ test('a port whose withdrawal was interrupted by a kill is closed by the next pr
   assert.ok(kills >= 3, `${kills} kills`);
 });
 
-test('a hundred pods with three ports each have all of them, also after the rules were lost', () => {
+test('a hundred pods with three ports each have all of them, even after the rules were lost', () => {
   using fixture = new HostFixture();
   const pods = Array.from({ length: 100 }, (_, index) => ({
     name: `pod-${index}`,

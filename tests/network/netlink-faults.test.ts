@@ -62,7 +62,7 @@ async function setUpWith(fault: Fault | undefined, use: (error: unknown, fixture
   return requests;
 }
 
-test('the setup of a pod succeeds with any lost answer, and leaves nothing behind with any failed request', async () => {
+test('the setup of a pod succeeds if any response is lost, and leaves nothing behind if any request fails', async () => {
   const requests = await setUpWith(undefined, async (error) => assert.equal(error, undefined));
   assert.ok(requests >= 8, `${requests} requests`);
   for (let at = 1; at <= requests; at++) {
@@ -73,7 +73,7 @@ test('the setup of a pod succeeds with any lost answer, and leaves nothing behin
   }
 });
 
-test('the pods of a bridge that is created again are reconnected, also if the first search for their links failed', async () => {
+test('the pods of a re-created bridge are reconnected, even if the first search for their links failed', async () => {
   await using fixture = new NetworkFixture('pwt-fault1', '10.241.82.0/24');
   const sockets = new FaultySockets();
   const network = await fixture.open(sockets);

@@ -6,7 +6,7 @@ import { bounded, fetchFromHost, fetchInside, NetworkFixture, OutsideHost, run }
 
 const tcp = (hostPort: number, hostIp = ''): PortMapping => ({ protocol: 'tcp', containerPort: 80, hostPort, hostIp });
 
-test('a mapped port leads to the pod from localhost, from an address of the host, from outside and from the pod itself', async () => {
+test('a mapped port leads to the pod from localhost, from a host address, from outside and from the pod itself', async () => {
   await using fixture = new NetworkFixture('pwt-port0', '10.241.21.0/24');
   using outside = new OutsideHost(fixture, 'pwt-port-out', '10.242.21');
   const network = await fixture.open();
@@ -24,7 +24,7 @@ test('a mapped port leads to the pod from localhost, from an address of the host
   assert.deepEqual(fixture.leftovers(), []);
 });
 
-test('a port that is mapped on one address of the host is not on the others', async () => {
+test('a port mapped on one host address is not mapped on the others', async () => {
   await using fixture = new NetworkFixture('pwt-hostip0', '10.241.22.0/24');
   using outside = new OutsideHost(fixture, 'pwt-hostip-out', '10.242.22');
   const network = await fixture.open();
@@ -49,7 +49,7 @@ test('udp and sctp ports are mapped too', async () => {
   assert.match(run('nft', ['list', 'table', 'inet', 'podwright_pwt-udp0']), /sctp .*38124[\s\S]*10\.241\.23\.2/);
 });
 
-test('of two pods with a host port each, one keeps its port when the other is torn down', async () => {
+test('if two pods have a host port each, one keeps its port when the other is torn down', async () => {
   await using fixture = new NetworkFixture('pwt-pair0', '10.241.24.0/24');
   const network = await fixture.open();
   const first = fixture.pod('pair-a', { portMappings: [tcp(38125)] });

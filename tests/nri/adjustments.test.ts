@@ -181,7 +181,7 @@ const CDI_SPECIFICATION = {
   ],
 };
 
-test('limits that plugins set are those that a client can request', async () => {
+test('limits set by plugins are those that a client can request', async () => {
   const files = [
     ['cpu', 'cpu.shares', 'cpu.weight'],
     ['cpu', 'cpu.cfs_quota_us', 'cpu.max'],
@@ -213,7 +213,7 @@ test('limits that plugins set are those that a client can request', async () => 
   assert.equal(status?.resources?.linux?.memoryLimitInBytes, limit);
 });
 
-test('limits that only plugins can set are in force, and stay in force after an update', async () => {
+test('limits that only plugins can set take effect, and remain in effect after an update', async () => {
   const resources = { pids: { limit: 55n }, memory: { reservation: { value: 32n << 20n } } };
   const containerId = await startAdjusted('plugins-only', { linux: { resources } });
   const check = async () => {
@@ -226,7 +226,7 @@ test('limits that only plugins can set are in force, and stay in force after an 
   await check();
 });
 
-test('settings of one version of cgroups are in force on hosts that have it', async () => {
+test('settings specific to one cgroup version take effect on hosts with that version', async () => {
   const isV1 = cgroups.mode !== 'v2';
   const value = (number: bigint) => ({ value: number });
   const resources = isV1
@@ -285,7 +285,7 @@ test('hooks of every stage run, and receive the adjusted annotations', async () 
   await waitFor(isStopped, { intervalMs: 20, signal: AbortSignal.timeout(20_000) });
 });
 
-test('a container in another cgroup is measured, updated and removed there', async () => {
+test('a container in a different cgroup is measured, updated and removed there', async () => {
   const cgroupsPath = `${place.options.cgroupParent}/adjusted`;
   const containerId = await startAdjusted('moved', { linux: { cgroupsPath } });
   const memory = () => limitOf(containerId, 'memory', ['memory.limit_in_bytes', 'memory.max']);
@@ -336,12 +336,12 @@ test('a later plugin removes what an earlier one has added', async () => {
   assert.ok(!('added' in runtimeSpec.annotations));
 });
 
-test('an unknown CDI device fails the creation, which names it', async () => {
+test('an unknown CDI device fails the creation and is named', async () => {
   const adjust = { cdiDevices: [{ name: 'example.com/none=0' }] };
   await assert.rejects(createAdjusted('no-device', adjust), /example\.com\/none=0/);
 });
 
-test('settings that the host does not support fail the creation by name, which leaves nothing', async () => {
+test('settings that the host does not support fail the creation by name, leaving nothing behind', async () => {
   const isV1 = cgroups.mode !== 'v2';
   const hasHugepages = treeOf(cgroups, 'hugetlb')?.version === (isV1 ? 1 : 2);
   const cases: [name: string, isSupported: boolean, linux: NonNullable<Adjustment>['linux']][] = [
@@ -374,7 +374,7 @@ test('settings that the host does not support fail the creation by name, which l
   assert.ok(containers.every(({ metadata }) => metadata?.name !== 'unsupported'));
 });
 
-test('huge pages, the scheduler, I/O priority, memory policy and network devices take effect where the host has them', async () => {
+test('huge pages, scheduler, I/O priority, memory policy and network devices take effect if the host supports them', async () => {
   const link = `pwn${process.pid}`;
   const hasHugepages = treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1);
   if (ociMinor >= 3) await runChecked('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', `${link}p`]);

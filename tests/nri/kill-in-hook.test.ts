@@ -124,7 +124,7 @@ for (const event of EVENTS) {
   });
 }
 
-test('killed while a plugin handles Synchronize, pods keep running, and the plugin receives each of them once', async () => {
+test('if the runtime is killed while a plugin handles Synchronize, pods keep running, and the plugin receives each of them once', async () => {
   const ids = await startPod(daemon, 'kept');
   const killed = Promise.withResolvers<void>();
   const killer = await connectPlugin({

@@ -17,7 +17,7 @@ after(async () => assert.deepEqual(await end(), [], 'the runtime leaves nothing 
 
 const { place } = runtime;
 
-test('the events of a pod arrive in order, with what the CRI client has requested', async () => {
+test('pod events arrive in order, including what the CRI client requested', async () => {
   const seen: string[] = [];
   const on = (event: string) => (request: { pod?: { name: string }; container?: { name: string; exitCode: number } }) =>
     void seen.push([event, request.pod?.name, request.container?.name].filter(Boolean).join(' '));
@@ -48,7 +48,7 @@ test('the events of a pod arrive in order, with what the CRI client has requeste
   ]);
 });
 
-test('plugins receive the resources of a pod in RunPodSandbox, and the process of a container in StartContainer', async () => {
+test('plugins receive pod resources in RunPodSandbox, and the container process in StartContainer', async () => {
   const seen: unknown[] = [];
   const handlers: PluginHandlers = {
     runPodSandbox: ({ pod }) => {
@@ -69,7 +69,7 @@ test('plugins receive the resources of a pod in RunPodSandbox, and the process o
   assert.deepEqual(seen, [50n, 64n << 20n, '/']);
 });
 
-test('a creation fails if the source of an added mount does not have the requested propagation', async () => {
+test('a creation fails if the source of an added mount lacks the requested propagation', async () => {
   const source = mkdtempSync(join(place.directory, 'private-'));
   await runChecked('mount', ['-t', 'tmpfs', 'none', source]);
   await runChecked('mount', ['--make-private', source]);
@@ -85,7 +85,7 @@ test('a creation fails if the source of an added mount does not have the request
   rmdirSync(source);
 });
 
-test('plugins change other containers when one is created, and at any time', async () => {
+test('plugins change other containers when one is created, and at any other time', async () => {
   const podSandboxId = await runPod('updates');
   const old = await create(podSandboxId, 'old');
   await runtime.cri.runtime.startContainer({ containerId: old });
@@ -113,7 +113,7 @@ test('plugins change other containers when one is created, and at any time', asy
   });
 });
 
-test('plugins may change what a client updates', async () => {
+test('plugins may modify updates from clients', async () => {
   const podSandboxId = await runPod('replaced');
   const containerId = await create(podSandboxId, 'main');
   const handlers: PluginHandlers = {
@@ -132,7 +132,7 @@ test('plugins may change what a client updates', async () => {
   assert.deepEqual([memoryLimitInBytes, cpuShares], [90n << 20n, 300n]);
 });
 
-test('the exit of a container is reported once, with its exit code, also if the container ends by itself', async () => {
+test('a container exit is reported once, with its exit code, even if the container ends by itself', async () => {
   const exits: number[] = [];
   await withPlugin({ stopContainer: ({ container }) => void exits.push(container!.exitCode) }, async () => {
     const podSandboxId = await runPod('exits');
@@ -146,7 +146,7 @@ test('the exit of a container is reported once, with its exit code, also if the 
   assert.deepEqual(exits, [3]);
 });
 
-test('a plugin that connects while pods are made neither misses one nor receives one twice', async () => {
+test('a plugin that connects while pods are created neither misses nor duplicates any', async () => {
   const counts = new Map<string, number>();
   const count = (id: string) => void counts.set(id, (counts.get(id) ?? 0) + 1);
   const podSandboxId = await runPod('joining');
@@ -170,7 +170,7 @@ test('a plugin that connects while pods are made neither misses one nor receives
   });
 });
 
-test('a plugin that hangs delays a pod by its timeout once', async () => {
+test('a hanging plugin delays a pod only once, by its timeout', async () => {
   const closed = await withPlugin({ runPodSandbox: () => new Promise(() => undefined) }, async (plugin) => {
     const startedAt = performance.now();
     await runPod('delayed');

@@ -144,7 +144,7 @@ for (const reader of ['a probe', 'a hook', "the kubelet's manifest URL", 'the ma
   });
 }
 
-test('the answer of a server that answers before the request, and closes, is read', async () => {
+test('the response of a server that responds before the request and closes is read', async () => {
   await using server = await serveOddly('HTTP/1.1 200 OK\n\nok', { early: true });
   assert.equal(await probe(server.port), true);
 });

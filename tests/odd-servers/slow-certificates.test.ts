@@ -88,7 +88,7 @@ function certificateFiles(newKey = ['-newkey', 'rsa:2048']): Files & Disposable 
   };
 }
 
-test('servers refuse a large chain of a client before they verify a signature', async (t) => {
+test('servers reject a large certificate chain from a client before verifying any signature', async (t) => {
   using files = certificateFiles();
   const { key, certificate } = files;
   await using api = await TestServer.start();

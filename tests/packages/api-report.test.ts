@@ -44,7 +44,7 @@ function reportOf(t: TestContext, files: Record<string, string>): string {
 
 const sources = { 'dist/index.d.ts': INDEX, 'dist/a.d.ts': A, 'dist/hidden.d.ts': HIDDEN };
 
-test('a report has exported declarations without comments, and below those to which they refer', (t) => {
+test('a report contains exported declarations without comments, followed by the declarations they reference', (t) => {
   const [head, ...rest] = reportOf(t, sources).split('\n\n');
   assert.match(head!, /^The public names of @x\/y/);
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('a report has exported declarations without comments, and below those to wh
   );
 });
 
-test('a changed type that an export refers to changes the report, a comment or an unused declaration does not', (t) => {
+test('changing a type referenced by an export changes the report, but changing a comment or an unused declaration does not', (t) => {
   const before = reportOf(t, sources);
   const changed = (file: keyof typeof sources, from: string, to: string) =>
     reportOf(t, { ...sources, [file]: sources[file].replace(from, to) }) !== before;

@@ -159,7 +159,7 @@ for (const name of packed.names) {
   });
 }
 
-test('this file has an expectation for each example of a README, and for no other', () => {
+test('this file has exactly one expectation for each README example', () => {
   assert.deepEqual(examples, Object.keys(expectations).sort());
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publishedManifest } from '../../scripts/packages/manifest.ts';
 
-test('a published package.json has compiled exports, the version of the release, the types that it declares, and the repository', () => {
+test('a published package.json has compiled exports, the release version, the types it declares, and the repository', () => {
   const published = publishedManifest(
     {
       name: '@x/y',

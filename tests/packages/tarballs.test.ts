@@ -57,7 +57,7 @@ for (const name of packed.names) {
   });
 }
 
-test('a published package depends on published packages only', () => {
+test('a published package depends only on published packages', () => {
   const hidden = workspacePackages().filter(({ short }) => !packed.names.includes(short));
   assert.ok(hidden.length > 0);
   const wrong = packed.names.flatMap((name) =>
@@ -90,7 +90,7 @@ test('only packages that need native code depend on it', () => {
     );
 });
 
-test('publint and Are The Types Wrong find nothing, but the defects of a broken package', async () => {
+test('publint and Are The Types Wrong find no problems, except in a broken package', async () => {
   assert.deepEqual(await publintFindings(packed.staged('base')), []);
   assert.deepEqual(await typeFindings(packed.tarball('base')), []);
   const broken = join(packed.directory, '.broken');

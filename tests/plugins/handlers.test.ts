@@ -116,7 +116,7 @@ for (const [what, handler, controller, parent] of table) {
   });
 }
 
-test("an error of a plugin's sandbox controller is reported with its message and class", async () => {
+test('an error from a plugin’s sandbox controller is reported with its message and class', async () => {
   const { cri, image } = runtime;
   const modes = { pid: NamespaceMode.POD };
   const { podSandboxId } = await cri.runtime.runPodSandbox({
@@ -153,7 +153,7 @@ test('unavailable handlers are reported with the reason, and the others are offe
   assert.match(handlers.find(({ name }) => name === 'broken')?.reason ?? '', /not installed/);
 });
 
-test('pods of a handler that is not configured any more can still be used, stopped and removed', async () => {
+test('pods of a handler that is no longer configured can still be used, stopped and removed', async () => {
   const pods = [await startPod('old-boxed', 'boxed'), await startPod('old-paused', 'paused')];
   await runtime.stop();
   await runtime.start(handlerOptions(''), { load: false });

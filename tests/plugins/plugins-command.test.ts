@@ -79,7 +79,7 @@ test('without a running runtime the plugins are tried, and nothing is left behin
   assert.equal(existsSync(place.path('root')), false);
 });
 
-test('plugins that need a missing program are skipped with the reason, and so are plugins that require them', async (context) => {
+test('plugins that require a missing program are skipped with the reason, and so are their dependents', async (context) => {
   const { withConfig } = makePlace(context, 3, () => '[runtime]\nconmon = "/no/such/conmon"\n');
   const { code, out } = await withConfig('runtime', 'plugins', '-o', 'json');
   assert.equal(code, 0);
@@ -114,7 +114,7 @@ for (const [index, [what, config, message]] of refused.entries()) {
   });
 }
 
-test('a plugin that is used as another type fails the start with the missing plugin', async (context) => {
+test('a plugin used as a different type fails the start, naming the missing plugin', async (context) => {
   const { withConfig } = makePlace(
     context,
     6,
@@ -131,7 +131,7 @@ package = "${example}"
   assert.match(err, /sandbox-controller\/x: there is none/);
 });
 
-test('a pod with a RuntimeClass runs on the handler of that name: a shim of containerd', async (context) => {
+test('a pod with a RuntimeClass runs on the handler with that name: a containerd shim', async (context) => {
   const { place, file, withConfig } = makePlace(
     context,
     7,

@@ -47,7 +47,7 @@ function connect(tls: ClientTls | undefined, connectTimeoutMs = 60_000) {
   });
 }
 
-test('a pod that is run over TCP is listed on the socket', async () => {
+test('a pod started over TCP is listed on the socket', async () => {
   const cri = await connect(tlsOf('friend'));
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(runtime.place, 'remote') });
   const { items } = await runtime.cri.runtime.listPodSandbox({ filter: { id: podSandboxId } });
@@ -59,7 +59,7 @@ test('a pod that is run over TCP is listed on the socket', async () => {
   cri.close();
 });
 
-test('clients without a certificate of the authority are rejected', async () => {
+test('clients without a certificate signed by the CA are rejected', async () => {
   const { certificate: _, key: __, ...anonymous } = tlsOf('friend');
   const outcomes = await Promise.allSettled([
     connect(tlsOf('enemy'), 1000),
@@ -115,7 +115,7 @@ test('the health service reports that the services are serving', async () => {
   client.close();
 });
 
-test('a command runs over https for a client that trusts the authority', async () => {
+test('a command runs over https for a client that trusts the CA', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(runtime.place, 'streams') });
   const config = containerOf(image, 'main', 'exec sleep 1000');
@@ -134,7 +134,7 @@ test('a command runs over https for a client that trusts the authority', async (
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('unusable certificates fail the start with the name of the file', async () => {
+test('invalid certificates fail the start, naming the file', async () => {
   const place = new RuntimeUnderTest();
   const tcp = (files: object) => ({
     address: '127.0.0.1',

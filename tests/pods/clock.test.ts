@@ -44,7 +44,7 @@ async function startAndRemove(name: string, offMs: number): Promise<void> {
   await place.until(async () => (await find(name)) === undefined);
 }
 
-test('pods run and are restarted, added and removed as before when the clock of the host jumps by an hour', async () => {
+test('pods run and are restarted, added and removed as usual when the host clock jumps by an hour', async () => {
   const probes = `    livenessProbe: ${PROBE}\n    readinessProbe: ${PROBE}\n`;
   const crashes = podManifest('crashes', 'exit 1');
   const stays = podManifest('stays', forever, '  activeDeadlineSeconds: 1800\n');

@@ -42,7 +42,7 @@ test('the example starts, serves its page on the host and prints its URL, and Ct
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('--once exits with 0 when all pods succeeded, and shows their logs', async (context) => {
+test('--once exits with 0 if all pods succeeded, and shows their logs', async (context) => {
   const place = await makePlace(context, 2);
   const file = place.file('job.yaml', podManifest('job', 'echo all is well', '  restartPolicy: Never\n'));
   const { code, out, err } = await place.call('run', '--once', file);
@@ -83,7 +83,7 @@ test('--detach keeps pods that are not ready within --timeout for inspection', a
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a daemon stays with its pods after --detach, and every command reaches them', async (context) => {
+test('a daemon keeps running with its pods after --detach, and all commands reach them', async (context) => {
   const place = await makePlace(context, 6);
   const file = place.file('a.yaml', podManifest('a', `echo started; ${forever}`));
   assert.match(await place.ok('run', '--detach', file), /1 pod keeps running/);
@@ -109,7 +109,7 @@ test('a daemon stays with its pods after --detach, and every command reaches the
   assert.match(await place.ok('ps'), /^no pods/);
 });
 
-test('two nodes side by side do not touch each other', async (context) => {
+test('two nodes on one host do not affect each other', async (context) => {
   const [left, right] = [await makePlace(context, 7), await makePlace(context, 8)];
   const file = left.file('twin.yaml', podManifest('twin', forever));
   await Promise.all([left.ok('run', '--detach', file), right.ok('run', '--detach', file)]);
@@ -124,7 +124,7 @@ test('two nodes side by side do not touch each other', async (context) => {
   await right.ok('delete', 'twin');
 });
 
-test('exec forwards standard input and its end', async (context) => {
+test('exec forwards stdin and its end', async (context) => {
   const place = await makePlace(context, 9);
   await place.ok('run', '--detach', place.file('a.yaml', podManifest('a', forever)));
   const sum = place.start('exec', '-i', 'a', '--', 'sh', '-c', 'cat; exit 3');
@@ -136,7 +136,7 @@ test('exec forwards standard input and its end', async (context) => {
   await place.ok('delete', 'a');
 });
 
-test("exec -it has a terminal that follows the size of the caller's", async (context) => {
+test('exec -it has a terminal that follows the size of the caller’s terminal', async (context) => {
   const place = await makePlace(context, 10);
   await place.ok('run', '--detach', place.file('a.yaml', podManifest('a', forever)));
   const inside = place.command('exec', '-it', 'a', '--', 'sh').join(' ');
@@ -168,7 +168,7 @@ test('a terminal shows one line per container, redrawn in place', async (context
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('logs -f ends with its container, and -p shows the run before the restart', async (context) => {
+test('logs -f ends with its container, and -p shows the previous run', async (context) => {
   const place = await makePlace(context, 12);
   const volume = '  volumes: [{name: state, emptyDir: {}}]\n';
   const script =

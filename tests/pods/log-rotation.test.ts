@@ -35,7 +35,7 @@ test('the log of a container that writes 50 MB/s exceeds its limit by at most a 
   assert.ok(newest.slice('0.log.'.length) <= now, `${newest} is ahead of the clock, ${now}`);
 });
 
-test('a slow follower gets each line once over rotations, and so does a later reader', async () => {
+test('a slow follower receives each line once across rotations, and so does a later reader', async () => {
   const lines = 400_000;
   const script = `echo begin; until [ -e /go ]; do sleep 0.1; done; seq ${lines}; echo end; exec sleep 1000`;
   await place.ok('run', '--detach', place.file('counter.yaml', podManifest('counter', script)));

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { buildBundle } from './bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from './node.fixture.ts';
 
-test('the pods of a URL run, and keep running over a restart while the URL does not answer', async (context) => {
+test('pods from a URL run, and keep running across a restart while the URL does not respond', async (context) => {
   const bundle = await buildBundle();
   context.after(() => bundle.remove());
   const place = new NodePlace(bundle, '10.99.61.0/24');

@@ -18,7 +18,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('a probe or hook whose child process keeps the output open succeeds by its exit code', async () => {
+test('a probe or hook whose child process keeps the output open succeeds based on its exit code', async () => {
   const hook = `    lifecycle: {postStart: {exec: {command: [sh, -c, "sleep 3000 & exit 0"]}}}\n`;
   const probe = `    readinessProbe: {exec: {command: [sh, -c, "sleep 20 & exit 0"]}, periodSeconds: 1, timeoutSeconds: 1}\n`;
   const file = place.file('child.yaml', podManifest('child', forever) + hook + probe);

@@ -71,7 +71,7 @@ const expect = (expected: Record<string, boolean>, actual: () => Record<string, 
   }).catch(() => assert.deepEqual(last, expected));
 };
 
-test('a default deny isolates pods from each other and from outside, but not from the node or themselves', async () => {
+test('a default deny policy isolates pods from each other and from outside, but not from the node or themselves', async () => {
   const { fixture, a, b, c } = await create();
   using _fixture = fixture;
   inNamespace(fixture.outside.netns, 'ip route add 10.241.41.0/24 via 10.242.41.1');
@@ -96,7 +96,7 @@ test('a default deny isolates pods from each other and from outside, but not fro
   await expect(all, view);
 });
 
-test('while a pod is isolated, pods of the bridge reach each other at no address that policies do not know', async () => {
+test('while a pod is isolated, pods on the bridge reach each other at no address unknown to the policies', async () => {
   const { fixture, a, b, c } = await create();
   using _fixture = fixture;
   const linkLocal = (pod: HostPod): string => {
@@ -124,7 +124,7 @@ test('while a pod is isolated, pods of the bridge reach each other at no address
   await expect(all, view);
 });
 
-test('ingress rules permit by pod, namespace and block, and by number, name and range of ports', async () => {
+test('ingress rules allow traffic by pod, namespace and block, and by port number, name and range', async () => {
   const { fixture, a, b, c } = await create();
   using _fixture = fixture;
   const view = () => ({
@@ -155,7 +155,7 @@ test('ingress rules permit by pod, namespace and block, and by number, name and 
   await expect({ ...none, 'b to 80': true, 'c to 80': true }, view);
 });
 
-test('egress rules permit by destination, also through a service, and by the name of its port', async () => {
+test('egress rules allow traffic by destination, including through a service, and by port name', async () => {
   const { fixture, a, b, c } = await create();
   using _fixture = fixture;
   const view = () => ({

@@ -23,7 +23,7 @@ const here = { resource: 'nodes', object: node } as const;
 const sourceOf = (answer: string): string => answer.split(' ')[1]!;
 const nameOf = (answer: string): string => answer.split(' ')[0]!;
 
-test('a cluster IP is reached from a pod, from its own endpoint, from the host and from outside, in both IP families', async () => {
+test('a cluster IP is reachable from a pod, from its own endpoint, from the host and from outside, in both IP families', async () => {
   using fixture = new ProxyFixture();
   const [client, server] = [fixture.pod('client'), fixture.pod('server')];
   for (const protocol of ['tcp', 'udp'] as const) await fixture.serve(server, protocol, 8080);
@@ -75,7 +75,7 @@ test(
   },
 );
 
-test('a service without endpoints and an unknown port of a cluster IP refuse at once', async () => {
+test('a service without endpoints and an unknown port of a cluster IP are refused at once', async () => {
   using fixture = new ProxyFixture();
   const [client, server] = [fixture.pod('client'), fixture.pod('server')];
   await fixture.serve(server, 'tcp', 80);
@@ -100,7 +100,7 @@ test('a service without endpoints and an unknown port of a cluster IP refuse at 
   assert.equal(outcome(client.netns, 'tcp', '10.96.0.1', 81), 'refused');
 });
 
-test('connections are spread over the endpoints, and a removed endpoint gets none', async () => {
+test('connections are distributed over the endpoints, and a removed endpoint gets none', async () => {
   using fixture = new ProxyFixture();
   const pods = ['a', 'b', 'c'].map((name) => fixture.pod(name));
   for (const pod of pods) await fixture.serve(pod, 'tcp', 80);
@@ -122,7 +122,7 @@ test('connections are spread over the endpoints, and a removed endpoint gets non
   });
 });
 
-test('a node port and external addresses masquerade with the policy Cluster, and keep the source with Local', async () => {
+test('node ports and external addresses are masqueraded with policy Cluster, and preserve the source with Local', async () => {
   using fixture = new ProxyFixture();
   const [client, server] = [fixture.pod('client'), fixture.pod('server')];
   await fixture.serve(server, 'tcp', 80);
@@ -187,7 +187,7 @@ test('the source ranges of a load balancer restrict its address, but not the nod
   assert.match(await eventually(() => ask(fixture.outside.netns, 'tcp', '192.0.2.8', 80)), /^server /);
 });
 
-test('session affinity keeps a client at its endpoint, also after a restart, until the endpoint is removed', async () => {
+test('session affinity keeps a client at its endpoint, even after a restart, until the endpoint is removed', async () => {
   using fixture = new ProxyFixture();
   const pods = ['a', 'b', 'c', 'd'].map((name) => fixture.pod(name));
   for (const pod of pods) await fixture.serve(pod, 'tcp', 80);
@@ -228,7 +228,7 @@ test('session affinity keeps a client at its endpoint, also after a restart, unt
   assert.deepEqual(names(), [second]);
 });
 
-test('a UDP flow moves to another endpoint when its endpoint is removed, and is refused when none is left', async () => {
+test('a UDP flow moves to another endpoint when its own is removed, and is refused when none is left', async () => {
   using fixture = new ProxyFixture();
   const [client, a, b] = [fixture.pod('client'), fixture.pod('a'), fixture.pod('b')];
   for (const pod of [a, b]) await fixture.serve(pod, 'udp', 53);
@@ -249,7 +249,7 @@ test('a UDP flow moves to another endpoint when its endpoint is removed, and is 
   assert.equal(asked(), '');
 });
 
-test('packets of SCTP reach the endpoint at its port', async () => {
+test('SCTP packets reach the endpoint at its port', async () => {
   using fixture = new ProxyFixture();
   const server = fixture.pod('server');
   await fixture.start([
@@ -271,7 +271,7 @@ test('packets of SCTP reach the endpoint at its port', async () => {
   }
 });
 
-test('rules that another program removed or changed are made again, others stay as they are', options, async () => {
+test('rules removed or changed by another program are restored, and others remain unchanged', options, async () => {
   using fixture = new ProxyFixture();
   const server = fixture.pod('server');
   fixture.onHost('nft add table inet other');
@@ -301,7 +301,7 @@ test('rules that another program removed or changed are made again, others stay 
   assert.deepEqual(rulesOf(handles()), rulesOf(before));
 });
 
-test('the health check port of a service reports the ready endpoints of the node', async () => {
+test('the health check port of a service reports the ready endpoints on the node', async () => {
   using fixture = new ProxyFixture();
   const server = fixture.pod('server');
   const object = service('web', 1, {

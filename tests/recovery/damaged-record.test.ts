@@ -36,7 +36,7 @@ async function restartAfter(sql: string, id: string): Promise<object[]> {
   return errors;
 }
 
-test('the pod of a damaged sandbox record is removed by a start, its name is free, and other pods keep running', async () => {
+test('the pod of a damaged sandbox record is removed at startup, its name is freed, and other pods keep running', async () => {
   const [lost, other] = [await runPod('lost'), await runPod('other')];
   const sql = "UPDATE sandboxes SET record = json_set(record, '$.config.network', 'moon') WHERE id = ?";
   const [error] = (await restartAfter(sql, lost.podSandboxId)) as { table: string; id: string; reason: string }[];
@@ -56,7 +56,7 @@ test('the pod of a damaged sandbox record is removed by a start, its name is fre
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('the container of a damaged record is removed by a start, and its sandbox keeps running', async () => {
+test('the container of a damaged record is removed at startup, and its sandbox keeps running', async () => {
   const { podSandboxId, containerId } = await runPod('half');
   const sql = "UPDATE containers SET record = '{' || record WHERE id = ?";
   const [error] = (await restartAfter(sql, containerId)) as { table: string; id: string; reason: string }[];
@@ -70,7 +70,7 @@ test('the container of a damaged record is removed by a start, and its sandbox k
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that cannot be removed with its damaged sandbox does not fail the start, and is removed by the next', async () => {
+test('a container that cannot be removed with its damaged sandbox does not fail the start, and is removed by the next one', async () => {
   const [lost, other] = [await runPod('stuck'), await runPod('other')];
   const tasks = join(place.options.state, 'oci');
   const path = join(tasks, 'records', `${lost.containerId}.json`);

@@ -88,7 +88,7 @@ async function removePods(): Promise<void> {
   }
 }
 
-test('the removal of a container that was interrupted by a kill of the runtime is completed by the next one', async () => {
+test('if a kill of the runtime interrupts the removal of a container, the next runtime completes it', async () => {
   const { podSandboxId } = await daemon.cri.runtime.runPodSandbox({ config: podOf(place, 'removed') });
   const create = async () => {
     const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
@@ -115,7 +115,7 @@ test('the removal of a container that was interrupted by a kill of the runtime i
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('running containers outlive the runtime, and their exits in the meantime are reported', async () => {
+test('running containers survive the runtime, and exits that happen meanwhile are reported', async () => {
   const first = daemon;
   const { podSandboxId } = await first.cri.runtime.runPodSandbox({ config: podOf(place, 'survivor') });
   const start = async (name: string, script: string) => {

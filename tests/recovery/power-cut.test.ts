@@ -141,7 +141,7 @@ test('the simulated disk loses unsynced data', async () => {
   assert.deepEqual(readdirSync(disk.directory), ['lost+found']);
 });
 
-test('the database of a runtime is consistent after a power cut, but may lack the last changes', async () => {
+test('the database of a runtime is consistent after a power failure, but may lack the last changes', async () => {
   using disk = new PowerCutDisk();
   const path = join(disk.directory, 'metadata.db');
   const database = openDatabase(path);
@@ -160,7 +160,7 @@ test('the database of a runtime is consistent after a power cut, but may lack th
   assert.ok(rows >= 500 && rows <= 1000, `${rows}`);
 });
 
-test("the answered writes of an API server that says so outlive power cuts, also those that SQLite's checkpoints move", async () => {
+test('with durability `power`, acknowledged API server writes survive power failures, including those moved by SQLite checkpoints', async () => {
   using disk = new PowerCutDisk();
   const path = join(disk.directory, 'api-server', 'objects.db');
   const answered = new Map<string, number>();

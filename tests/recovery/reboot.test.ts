@@ -90,7 +90,7 @@ test('after a reboot pods are not ready, their containers have exited, and their
   await second.kill();
 });
 
-test('files without a record are removed at the start', async () => {
+test('files without a record are removed at startup', async () => {
   const { options } = place;
   const id = 'ab'.repeat(32);
   mkdirSync(join(options.state, 'ns', id), { recursive: true });
@@ -109,7 +109,7 @@ test('files without a record are removed at the start', async () => {
   rmSync(join(options.state, 'containers', 'not-an-id'), { recursive: true });
 });
 
-test('records of a newer version are refused and not touched', async () => {
+test('records with a newer version are rejected and left unchanged', async () => {
   const path = join(place.options.root, 'metadata.db');
   const { default: Database } = await import('better-sqlite3');
   const set = (version: number) => {

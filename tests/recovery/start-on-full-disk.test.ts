@@ -22,7 +22,7 @@ after(() => {
   rmdirSync(path);
 });
 
-test('the CPU and memory managers and the choice of the network start although nothing can be written', async () => {
+test('the CPU and memory managers and the network choice start even if nothing can be written', async () => {
   disk.fill();
   assert.throws(() => mkdirSync(inDisk('new')), { code: 'ENOSPC' });
   const cpus = [0, 1].map((id) => ({ id, core: id, socket: 0, node: 0, cache: 0 }));

@@ -79,7 +79,7 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
   return place;
 }
 
-test('it runs, executes, logs and stops the pods of the example', async (context) => {
+test('it runs, execs into, logs and stops the example pods', async (context) => {
   const place = await makePlace(context, 1);
   const port = await freePort();
   await place.ok('run', '--detach', place.file('hello.yaml', helloManifest(port)));
@@ -111,7 +111,7 @@ test('its pods go on when its node is killed, and the next node takes them over'
   assert.equal((await daemon.ended()).code, 0);
 });
 
-test('a daemon has the flags of one of the checkout', async (context) => {
+test('a daemon has the same flags as one from the checkout', async (context) => {
   const place = await makePlace(context, 3);
   await place.ok('stop');
   const daemon = await place.startDaemon();
@@ -123,7 +123,7 @@ test('a daemon has the flags of one of the checkout', async (context) => {
   assert.doesNotMatch((await daemon.ended()).err, /Debugger/);
 });
 
-test('native parts load where /run is mounted with noexec, and leave no file', async (context) => {
+test('native modules load even if /run is mounted noexec, and leave no files behind', async (context) => {
   const place = await makePlace(context, 4);
   await place.ok('stop');
   const leftover = '/var/lib/podwright-native-killed';
@@ -141,7 +141,7 @@ test('native parts load where /run is mounted with noexec, and leave no file', a
   await place.ok('stop');
 });
 
-test('a trial fails on a host whose C library is too old for a native part', () => {
+test('a trial fails on a host whose C library is too old for a native module', () => {
   const newer = join(directory, 'newer');
   const content = readFileSync(program, 'latin1').replaceAll('GLIBC_2.34', 'GLIBC_2.99');
   writeFileSync(newer, content, { encoding: 'latin1', mode: 0o700 });
@@ -151,7 +151,7 @@ test('a trial fails on a host whose C library is too old for a native part', () 
   assert.throws(() => execFileSync(newer, [...version, '--trial'], { stdio: 'pipe' }), /`GLIBC_2\.99' not found/);
 });
 
-test('a daemon that lacks its flags again does not start itself forever', () => {
+test('a daemon that lacks its flags a second time does not keep restarting itself', () => {
   const options = process.env.NODE_OPTIONS;
   process.env.NODE_OPTIONS = DAEMON_FLAGS.filter((flag) => flag !== '--no-short-builtin-calls').join(' ');
   try {
@@ -162,7 +162,7 @@ test('a daemon that lacks its flags again does not start itself forever', () => 
   }
 });
 
-test('a truncated executable says so', () => {
+test('a truncated executable reports that it is truncated', () => {
   const cut = join(directory, 'cut');
   const content = readFileSync(program);
   writeFileSync(cut, content.subarray(0, content.length - 1000), { mode: 0o700 });

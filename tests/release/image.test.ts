@@ -33,7 +33,7 @@ test('the image has the time of the commit, and labels with its version and comm
   assert.match(label('revision'), /^[0-9a-f]{40}$/);
 });
 
-test('podwright loads the image, and a pod runs its program', async (context) => {
+test('podwright loads the image, and a pod runs the program in it', async (context) => {
   const place = new NodePlace(bundle, '10.97.5.0/24');
   context.after(() => place.remove());
   assert.match(await place.ok('load', release.image), new RegExp(`loaded ${NAME}`));
@@ -50,7 +50,7 @@ spec:
   assert.equal(out, `${VERSION}\n`);
 });
 
-test('containerd imports the image and runs its program', async () => {
+test('containerd imports the image and runs the program in it', async () => {
   await using containerd = await Containerd.start();
   const ctr = (...args: string[]) =>
     execFileSync('ctr', ['--address', containerd.endpoint.replace('unix://', ''), ...args], { encoding: 'utf8' });

@@ -60,7 +60,7 @@ function dpkg(root: string, args: string[], env: Record<string, string> = {}): s
 const inRoot = (root: string, ...command: string[]) =>
   execFileSync('chroot', [root, '/usr/bin/env', 'PATH=/usr/bin:/usr/sbin', ...command], { encoding: 'utf8' });
 
-test('the Debian package installs, runs, keeps a changed configuration, and is purged', (context) => {
+test('the Debian package can be installed, run and purged, and keeps a modified configuration', (context) => {
   const root = makeRoot(context);
   const config = join(root, 'etc/podwright/config.toml');
   dpkg(root, ['--install', release.deb]);
@@ -82,7 +82,7 @@ test('the Debian package installs, runs, keeps a changed configuration, and is p
   for (const path of ['etc/podwright', 'var/lib/podwright']) assert.ok(!existsSync(join(root, path)), path);
 });
 
-test('a purge keeps the volumes of claims unless it is given consent', (context) => {
+test('a purge keeps claim volumes unless the user consents', (context) => {
   const root = makeRoot(context);
   const file = join(root, 'var/lib/podwright/kubelet/claims/default/data/file');
   const others = ['var/lib/podwright/runtime/metadata.db', 'var/lib/podwright/kubelet/pods/x'];
@@ -99,7 +99,7 @@ test('a purge keeps the volumes of claims unless it is given consent', (context)
   assert.ok(!existsSync(join(root, 'var/lib/podwright')));
 });
 
-test('a purge removes nothing while something is mounted below the data, or if that is unknown', (context) => {
+test('a purge removes nothing while something is mounted under the data directory, or if that is unknown', (context) => {
   const root = makeRoot(context);
   const file = join(root, 'var/lib/podwright/kubelet/pods/volumes/host/file');
   mkdirSync(join(file, '..'), { recursive: true });
@@ -113,7 +113,7 @@ test('a purge removes nothing while something is mounted below the data, or if t
   }
 });
 
-test('a purge resolves a link to the data: it finds the mounts below, and removes files of the node only', (context) => {
+test('a purge resolves a link to the data: it finds mounts under it, and removes only files of the node', (context) => {
   const root = makeRoot(context);
   const file = join(root, 'srv/data/kubelet/pods/volumes/host/file');
   mkdirSync(join(file, '..'), { recursive: true });
@@ -132,7 +132,7 @@ test('a purge resolves a link to the data: it finds the mounts below, and remove
   assert.deepEqual(readdirSync(join(root, 'srv/data')), ['other']);
 });
 
-test('a purge empties a disk that is mounted at the directory of the data', (context) => {
+test('a purge empties a disk mounted at the data directory', (context) => {
   const root = makeRoot(context);
   const data = join(root, 'var/lib/podwright');
   for (const name of ['runtime', 'kubelet', 'lost+found']) mkdirSync(join(data, name), { recursive: true });
@@ -142,7 +142,7 @@ test('a purge empties a disk that is mounted at the directory of the data', (con
   assert.deepEqual(readdirSync(data), ['lost+found']);
 });
 
-test('the RPM package has the same files, and the configuration and the licences are marked', () => {
+test('the RPM package has the same files, with the configuration and licenses marked', () => {
   const query = (...args: string[]) =>
     execFileSync('rpm', ['--query', '--package', ...args, release.rpm], { encoding: 'utf8' });
   const files = query('--list').trim().split('\n');
@@ -165,7 +165,7 @@ test('the RPM package has the same files, and the configuration and the licences
   for (const name of ['postinst', 'prerm']) assert.ok(query('--scripts').includes(script(name).trim()), name);
 });
 
-test('the packages require the libraries whose symbols the executable contains', (context) => {
+test('the packages require the libraries whose symbols the executable uses', (context) => {
   const root = makeRoot(context);
   dpkg(root, ['--install', release.deb]);
   const content = readFileSync(join(root, 'usr/bin/podwright'), 'latin1');
@@ -178,11 +178,11 @@ test('the packages require the libraries whose symbols the executable contains',
   assert.match(requires, /^libstdc\+\+\.so\.6\(GLIBCXX_3\.4\.\d+\)\(64bit\)$/m);
 });
 
-test('a pre-release is older than its release, and its version has no hyphen, which RPM does not allow', () => {
+test('a prerelease sorts before its release, and its version has no hyphen, which RPM does not allow', () => {
   assert.equal(packageVersion('1.0.0-rc-1'), '1.0.0~rc.1');
 });
 
-test('no file of the release names the directory where it was made', () => {
+test('no file in the release contains the path of the directory where it was built', () => {
   const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
   const content = execFileSync('dpkg-deb', ['--fsys-tarfile', release.deb], { maxBuffer: 2 ** 28 });
   assert.equal(content.indexOf(root), -1);

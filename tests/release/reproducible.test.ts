@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => release.remove());
 
-test('a build at another path with another umask has the same files', async () => {
+test('builds with different paths and umasks have the same files', async () => {
   const again = await makeReleaseElsewhere();
   try {
     const sums = (directory: string) => readFileSync(join(directory, 'SHA256SUMS'), 'utf8').split('\n');
@@ -24,7 +24,7 @@ test('a build at another path with another umask has the same files', async () =
   }
 });
 
-test('the bill of materials and the licences name the same packages', () => {
+test('the bill of materials and the licenses list the same packages', () => {
   const sbom = JSON.parse(readFileSync(join(release.directory, `podwright-${VERSION}.cdx.json`), 'utf8'));
   const listed = (sbom.components as { name: string; version: string }[]).map(
     ({ name, version }) => `${name} ${version}`,

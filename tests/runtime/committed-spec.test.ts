@@ -72,7 +72,7 @@ async function createWhole(podSandboxId: string, targetId: string): Promise<stri
   });
 }
 
-test('inspecting a container changes nothing on the host, and shows the running specification although its sources were removed', async () => {
+test('inspecting a container changes nothing on the host, and shows the running specification even if its sources were removed', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'inspected') });
   const target = await create(podSandboxId, containerOf(image, 'target', 'exec sleep 1000'));
@@ -144,7 +144,7 @@ test('a start runs the committed specification with updated limits; later update
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container does not join the PID namespace of a container that has exited, nor of a process that reuses its id', async () => {
+test('a container joins neither the PID namespace of an exited container nor that of a process that reuses its PID', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'target') });
   const target = await create(podSandboxId, containerOf(image, 'target', 'exec sleep 1000'));
@@ -158,7 +158,7 @@ test('a container does not join the PID namespace of a container that has exited
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that an earlier version created is not started, with advice, and can be removed', async () => {
+test('a container created by an earlier version is not started, with advice, and can be removed', async () => {
   const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'older') });
   const containerId = await create(podSandboxId, containerOf(runtime.image, 'main', 'exec sleep 1000'));
   await runtime.stop();
@@ -176,7 +176,7 @@ test('a container that an earlier version created is not started, with advice, a
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that an earlier version started keeps running, and can be used, updated, shown, stopped and removed', async () => {
+test('a container started by an earlier version keeps running, and can be used, updated, shown, stopped and removed', async () => {
   const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'older') });
   const containerId = await create(podSandboxId, containerOf(runtime.image, 'main', 'echo here; exec sleep 1000'));
   await runtime.stop();

@@ -102,7 +102,7 @@ for (const stage of ['recorded', 'rootfs-mounted', 'files-made', 'resolved', 'co
   });
 }
 
-test('a RunPodSandbox whose caller has disconnected finishes, and the retry gets its sandbox', async () => {
+test('a RunPodSandbox call whose caller has disconnected completes, and the retry returns its sandbox', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'patient');
   const slow = gate();
@@ -122,7 +122,7 @@ test('a RunPodSandbox whose caller has disconnected finishes, and the retry gets
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CreateContainer whose caller has disconnected finishes, and the retry gets its container', async () => {
+test('a CreateContainer call whose caller has disconnected completes, and the retry returns its container', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'patient') });
   const request = { podSandboxId, config: containerOf(image, 'main', 'sleep 1') };
@@ -155,7 +155,7 @@ async function refusedMeanwhile<T>(
   return await first;
 }
 
-test('a simultaneous call for the same name with another configuration is refused with the difference', async () => {
+test('a concurrent call for the same name with a different configuration is rejected with the difference', async () => {
   const { cri, image } = runtime;
   const sandbox = podOf(place, 'twice');
   const container = containerOf(image, 'main', 'sleep 1');
@@ -176,7 +176,7 @@ test('a simultaneous call for the same name with another configuration is refuse
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that hangs is killed once all callers have cancelled, and leaves nothing behind', async () => {
+test('a hanging CNI plugin is killed once all callers have canceled, and leaves nothing behind', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'hanging');
   const caller = new AbortController();
@@ -194,7 +194,7 @@ test('a CNI plugin that hangs is killed once all callers have cancelled, and lea
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a failure of a CNI plugin is reported with its message, and leaves nothing behind', async () => {
+test('a CNI plugin failure is reported with its message, and leaves nothing behind', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'nonet');
   await withPluginRule(`[ $CNI_COMMAND = ADD ] && { ${refuseCni}; }`, async () => {
@@ -223,7 +223,7 @@ test('a CNI plugin that fails to clean up leaves a sandbox that the retry remove
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a StopPodSandbox that fails in a CNI plugin is completed by the next one', async () => {
+test('a StopPodSandbox call that fails in a CNI plugin is completed by the next one', async () => {
   const { cri } = runtime;
   let podSandboxId = '';
   await withHostNetwork(async () => {
@@ -237,7 +237,7 @@ test('a StopPodSandbox that fails in a CNI plugin is completed by the next one',
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that is started while its sandbox is stopped does not outlive it', async () => {
+test('a container started while its sandbox is being stopped does not outlive it', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'race') });
   const config = containerOf(image, 'main', 'exec sleep 1000');
@@ -270,7 +270,7 @@ test('many pods are run and removed at once', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a second runtime with the same root directory is refused, and the first is not affected', async () => {
+test('a second runtime with the same root directory is rejected, and the first one is not affected', async () => {
   const options = { ...place.options, socket: join(place.directory, 'other.sock'), logger: silentLogger };
   await assert.rejects(startRuntime(options), { code: 'already_exists' });
   await runtime.cri.runtime.version({});
@@ -288,7 +288,7 @@ test('a second runtime with the same state directory is refused before it remove
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('two runtimes can run side by side', async () => {
+test('two runtimes can run on one host', async () => {
   const other = await new RuntimeUnderTest().start();
   const [one, two] = await Promise.all(
     [runtime, other].map(async ({ cri, place: at }) => {

@@ -48,7 +48,7 @@ test('a pod is run, listed, used, stopped and removed, and leaves nothing behind
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test("the exit of a container has the CRI's reasons and messages", async () => {
+test('a container exit has the CRI’s reasons and messages', async () => {
   const { cri, image } = runtime;
   const config = podOf(runtime.place, 'ends');
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
@@ -70,7 +70,7 @@ test("the exit of a container has the CRI's reasons and messages", async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a command that is missing in the image fails the start, and the status has the reason', async () => {
+test('a command missing from the image fails the start, and the status includes the reason', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(runtime.place, 'nocmd') });
   const config = { ...containerOf(image, 'main', ''), command: ['/no/such/program'] };

@@ -128,7 +128,7 @@ test('a container that hangs in runc can be removed separately', async () => {
   await assertRecovers(podSandboxId);
 });
 
-test('the runtime is not ready while a program that pods need is missing', async () => {
+test('the runtime is not ready while a program required by pods is missing', async () => {
   const readiness = async () => {
     const { status } = await runtime.cri.runtime.status({});
     return status?.conditions.find(({ type }) => type === 'RuntimeReady');
@@ -143,7 +143,7 @@ test('the runtime is not ready while a program that pods need is missing', async
   }
 });
 
-test('containers are stopped and removed although all programs are missing; without fast paths once runc exists again', async () => {
+test('containers are stopped and removed even if all programs are missing; without fast paths only once runc is back', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await started('bereft');
   const end = async () => {
@@ -167,7 +167,7 @@ for (const program of ['runc', 'conmon']) {
   });
 }
 
-test('the error of a missing network plugin has its name, and retries succeed once it exists again', async () => {
+test('the error for a missing network plugin includes its name, and retries succeed once it is back', async () => {
   const { cri } = runtime;
   const { bridge, subnet, confDir } = place.options.network;
   const ipam = { type: 'host-local', dataDir: join(confDir, 'addresses'), ranges: [[{ subnet }]] };
@@ -192,7 +192,7 @@ test('the error of a missing network plugin has its name, and retries succeed on
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('when the monitor of a container dies, the container has exited with the reason', async () => {
+test('when a container’s monitor dies, the container has exited with that reason', async () => {
   const { podSandboxId, containerId } = await started('orphan');
   const pid = readFileSync(join(place.options.state, 'oci/bundles', containerId, 'conmon.pid'), 'utf8');
   process.kill(Number(pid), 'SIGKILL');

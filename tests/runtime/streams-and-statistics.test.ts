@@ -39,7 +39,7 @@ test('statistics have the usage of a container and its pod', async () => {
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('network files of the pod, volumes of the image, and the layer of an exited container are counted', async () => {
+test('the pod’s network files, image volumes, and the layer of an exited container are counted', async () => {
   const { cri, image, place } = runtime;
   const volume = await loadImage(runtime, 'volume', { config: { Volumes: { '/v': {} } } });
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'writer') });
@@ -73,7 +73,7 @@ test('network files of the pod, volumes of the image, and the layer of an exited
   await cri.image.removeImage({ image: { image: volume } });
 });
 
-test('exec streams in both directions and reports the exit code', async () => {
+test('exec streams in both directions and returns the exit code', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runPod('exec', 'exec sleep 1000');
   const cmd = ['sh', '-c', 'cat; echo err >&2; exit 4'];
@@ -87,7 +87,7 @@ test('exec streams in both directions and reports the exit code', async () => {
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('every subscriber gets all events of a pod', async () => {
+test('every subscriber receives all pod events', async () => {
   const { cri } = runtime;
   const leave = new AbortController();
   const listen = async () => {

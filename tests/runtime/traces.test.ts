@@ -65,7 +65,7 @@ test('the steps of a traced pod are reported as nested spans', async () => {
     assert.equal(paths.filter((one) => one === path).length, 1, `${path} in ${paths.join('\n')}`);
 });
 
-test('a failed span has its reason, and a request for too many traces is refused', async () => {
+test('a failed span includes its reason, and a request for too many traces is rejected', async () => {
   const trace = newTrace(true);
   const image = { image: '127.0.0.1:1/none:1' };
   await assert.rejects(tracer.within(trace, () => cri.image.pullImage({ image })));

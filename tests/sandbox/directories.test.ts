@@ -38,7 +38,7 @@ test('a sandbox has only its shared memory in the state directory, and both dire
   );
 });
 
-test('after a reboot, which empties the state directory, the files below root are found and removed', async (t) => {
+test('after a reboot, which empties the state directory, files under the root directory are found and removed', async (t) => {
   const { directories, root, state } = open(t);
   await directories.make(sandbox);
   directories.unmount(sandbox.id);
@@ -49,7 +49,7 @@ test('after a reboot, which empties the state directory, the files below root ar
   assert.deepEqual(readdirSync(`${root}/sandboxes`), []);
 });
 
-test('a sandbox of an earlier version keeps using its files next to the shared memory', async (t) => {
+test('a sandbox from an earlier version keeps using its files next to the shared memory', async (t) => {
   const { directories } = open(t);
   await directories.make(sandbox);
   const { files } = directories.paths(sandbox);

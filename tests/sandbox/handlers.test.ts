@@ -94,7 +94,7 @@ const untilNotReady = (cri: CriClient, podSandboxId: string) =>
     signal: AbortSignal.timeout(60_000),
   });
 
-test('pods of every handler outlive the runtime, and can be used and stopped when their handlers are not configured any more', async () => {
+test('pods of every handler survive the runtime, and can be used and stopped when their handlers are no longer configured', async () => {
   const looks = 'hostname; hostname -i; readlink /proc/self/ns/net /proc/self/ns/pid';
   const pods: { podSandboxId: string; containerId: string; sandbox: string; seen: string; infra?: number }[] = [];
   await withRuntime(async (cri) => {
@@ -125,7 +125,7 @@ test('pods of every handler outlive the runtime, and can be used and stopped whe
   }, without);
 });
 
-test("a pod's own process comes from the image of the handler, and shares only its PID namespace", () =>
+test('a pod’s own process uses the handler’s image, and shares only its PID namespace', () =>
   withRuntime(async (cri) => {
     const shared = await startPod(cri, 'pause-image', { pid: NamespaceMode.POD });
     assert.match(await output(cri, shared.containerId, 'ps -o user,args'), /^65535 +\/bin\/sleep 100000$/m);
@@ -141,7 +141,7 @@ test("a pod's own process comes from the image of the handler, and shares only i
     assert.deepEqual(await runtime.remains(), []);
   }));
 
-test('a pod is not ready any more when its own process dies, also while the runtime is down', async () => {
+test('a pod is no longer ready when its own process dies, even while the runtime is down', async () => {
   let second = '';
   await withRuntime(async (cri) => {
     const { podSandboxId } = await startPod(cri, 'pause');

@@ -13,7 +13,7 @@ await testSandboxController(async (state) => {
   return { controller: new PinnedController({ ...parts, init: new SharedPidInit(parts) }), close: parts.close };
 });
 
-test('only a pod with a shared PID namespace has an init process, from its start on; a pod without an init program starts too', async (t) => {
+test('only a pod with a shared PID namespace has an init process, from the start; a pod also starts if the init program is missing', async (t) => {
   const state = mkdtempSync('/tmp/pwt-sandbox-');
   const parts = await makeInfraParts(state);
   const { signal } = new AbortController();

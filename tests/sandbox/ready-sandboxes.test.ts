@@ -104,14 +104,14 @@ test('containers of a pod with a ready sandbox are in its namespaces', async () 
   await removePod(podSandboxId);
 });
 
-test('a pod without a host name has that of the host', async () => {
+test('a pod without a host name has the host’s name', async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const id = await runPod('nameless', { hostname: '' });
   assert.equal(inside(id, 'hostname'), hostname());
   await removePod(id);
 });
 
-test('a pod that shares IPC or network with the host gets no ready sandbox', async () => {
+test('a pod that shares the IPC or network namespace of the host gets no ready sandbox', async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const ready = new Set(withNamespaces());
   for (const modes of [{ ipc: NamespaceMode.NODE }, { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE }]) {
@@ -123,7 +123,7 @@ test('a pod that shares IPC or network with the host gets no ready sandbox', asy
   assert.equal(left.length, ready.size); // more may have been created
 });
 
-test('a pod that fails leaves nothing of its ready sandbox behind', async () => {
+test('a failed pod leaves nothing of its ready sandbox behind', async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const ready = withNamespaces();
   const linux = { ...podOf(place, 'bad').linux, sysctls: { 'kernel.panic': '1' } };
@@ -148,7 +148,7 @@ test("sysctls for new network interfaces apply to the pod's interface", async ()
   }
 });
 
-test('of ten pods at once the first get the ready sandboxes, and all start', async () => {
+test('if ten pods start at once, the first get the ready sandboxes and all start', async () => {
   await untilReady(runtime.cri, MOST);
   const ready = new Set(withNamespaces());
   const ids = await Promise.all(Array.from({ length: 10 }, (_, index) => runPod(`burst-${index}`)));
@@ -159,7 +159,7 @@ test('of ten pods at once the first get the ready sandboxes, and all start', asy
   assert.equal(withNamespaces().length, MOST);
 });
 
-test('a stopped runtime leaves no ready sandboxes behind, and pods with used ones keep running', async () => {
+test('a stopped runtime leaves no ready sandboxes behind, and pods that use one keep running', async () => {
   await untilReady(runtime.cri, MOST);
   const id = await runPod('survivor');
   await runtime.stop();

@@ -61,7 +61,7 @@ async function removeAll(id: string, pid: unknown): Promise<void> {
   assert.ok(!processesWith('catatonit').includes(Number(pid)));
 }
 
-test('a shim that does not stop its sandbox is killed, and its binary cleans up', async () => {
+test('a shim that does not stop its sandbox is killed, and its binary performs the cleanup', async () => {
   const sandbox = await make('hangs');
   const { pid } = await opened.controller.describe!(sandbox);
   assert.ok(processesWith('catatonit').includes(Number(pid)));
@@ -82,7 +82,7 @@ test('the death of a shim is reported, and its sandbox is removed without it', a
   await removeAll(sandbox.id, pid);
 });
 
-test('a sandbox without a process, as those of containerd 1.7 for runc, is alive until it is stopped', async () => {
+test('a sandbox without a process, such as those of containerd 1.7 for runc, is alive until it is stopped', async () => {
   const lost: string[] = [];
   opened.controller.onLost((id) => lost.push(id));
   const sandbox = await make('empty');
@@ -112,14 +112,14 @@ for (const when of ['earlier', 'meanwhile'])
     assert.ok(!existsSync(socket));
   });
 
-test('a sandbox that its shim refuses leaves no shim behind', async () => {
+test('a sandbox rejected by its shim leaves no shim behind', async () => {
   const sandbox = sandboxOf({ annotations: { 'test.podwright/shim': 'refuses' } });
   await opened.controller.create(sandbox, signal);
   await assert.rejects(opened.controller.start(sandbox, signal), { code: 'resource_exhausted' });
   await removeAll(sandbox.id, undefined);
 });
 
-test('a damaged record of a sandbox is an error with its path, and the sandbox keeps running', async () => {
+test('a damaged sandbox record is an error with its path, and the sandbox keeps running', async () => {
   const sandbox = await make();
   const path = join(state, 'shims/bundles', sandbox.id, 'sandbox.json');
   const record = readFileSync(path);
@@ -142,7 +142,7 @@ test('a sandbox whose shim cannot be found because of a damaged record is not al
   await removeAll(sandbox.id, undefined);
 });
 
-test('a sandbox of which another controller has removed all but the shim is listed, and can be removed completely', async () => {
+test('a sandbox of which only the shim is left after removal by another controller is listed, and can be removed completely', async () => {
   const sandbox = await make();
   const { pid } = await opened.controller.describe!(sandbox);
   const { namespaces, directories } = makeSandboxParts(state);

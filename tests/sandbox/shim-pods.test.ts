@@ -82,7 +82,7 @@ for (const handler of ['vm', 'pause']) {
   });
 }
 
-test("the status of a pod has its shim's report of the sandbox: a process, and metrics", () =>
+test('the pod status includes the shim’s report about the sandbox: a process and metrics', () =>
   withRuntime(async (cri) => {
     const pod = await startPod(cri, 'vm', 'reported');
     const { info } = await cri.runtime.podSandboxStatus({ ...pod, verbose: true });
@@ -100,7 +100,7 @@ test("the status of a pod has its shim's report of the sandbox: a process, and m
     assert.deepEqual(await runtime.remains(), []);
   }));
 
-test('a pod is not ready any more when its shim is killed, and its containers have exited', () =>
+test('a pod is no longer ready when its shim is killed, and its containers have exited', () =>
   withRuntime(async (cri) => {
     const pod = await startPod(cri, 'vm', 'lost');
     const { processes } = takeInventory(place.scope);

@@ -91,13 +91,13 @@ test('a client that sends nothing, or half of the preface, is disconnected', asy
   await assertReleased();
 });
 
-test('connections that the client half-closes after any byte are released', async () => {
+test('connections half-closed by the client after any byte are released', async () => {
   const random = seededRandom(1);
   for (let round = 0; round < 30; round++) (await client()).end(PREFACE.subarray(0, random(PREFACE.length + 1)));
   await assertReleased();
 });
 
-test('malformed HTTP/2 closes only the connection of its sender', async () => {
+test('malformed HTTP/2 closes only the sender’s connection', async () => {
   const headers = Buffer.from('0000040104000000018286c4bf', 'hex');
   const data = Buffer.from('000005000000000001000000000a', 'hex');
   const samples = [Buffer.concat([PREFACE, headers, data]), Buffer.concat([PREFACE, PREFACE, headers])];
@@ -111,7 +111,7 @@ test('malformed HTTP/2 closes only the connection of its sender', async () => {
   await assertReleased();
 });
 
-test('a request of more than 16 MiB is refused, a smaller one is read', async () => {
+test('a request over 16 MiB is rejected, and a smaller one is read', async () => {
   const { runtime: cri } = daemon.cri;
   await assert.rejects(cri.version({ version: 'x'.repeat(17 << 20) }), { code: 'resource_exhausted' });
   await cri.version({ version: 'x'.repeat(15 << 20) });
@@ -124,7 +124,7 @@ test('a request of more than 16 MiB is refused, a smaller one is read', async ()
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('answers of almost 16 MiB are sent, and longer ones are refused with advice', async () => {
+test('responses of almost 16 MiB are sent, and larger ones are rejected with advice', async () => {
   const { runtime: cri } = daemon.cri;
   const annotations = { big: 'x'.repeat(3 << 20) };
   const ids: string[] = [];
@@ -141,7 +141,7 @@ test('answers of almost 16 MiB are sent, and longer ones are refused with advice
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a URL of a stream is valid once', async () => {
+test('a stream URL can be used only once', async () => {
   const { cri } = daemon;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'urls') });
   const url = new URL((await cri.runtime.portForward({ podSandboxId, port: [1] })).url);

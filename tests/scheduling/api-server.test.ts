@@ -92,7 +92,7 @@ test('a pod gets a node, the condition PodScheduled and an event', async () => {
   assert.deepEqual(source, { component: 'default-scheduler' });
 });
 
-test('a pod that fits nowhere says why, and gets its node when another one is removed', async () => {
+test('an unschedulable pod reports the reason, and gets its node once another pod is removed', async () => {
   await create('full', '1500m');
   await scheduled('full');
   await create('late', '1');
@@ -108,7 +108,7 @@ test('a pod that fits nowhere says why, and gets its node when another one is re
   assert.equal((await scheduled('late'))?.status, 'True');
 });
 
-test('a pod of a higher priority class takes the place of another one', async () => {
+test('a pod with a higher priority class preempts another pod', async () => {
   const { metadata } = await create('vip', '1500m', { priorityClassName: 'vip' });
   const victim = await until(async () => {
     const found = (await client.list<Pod>(PODS, { namespace: NAMESPACE })).items;

@@ -30,7 +30,7 @@ async function start(t: TestContext) {
   return { registry, room, good, evil, repository, pull, load };
 }
 
-test('an image that an archive names with the digest of another one is refused', async (t) => {
+test('an image that an archive names with the digest of a different one is rejected', async (t) => {
   const { room, good, repository, load } = await start(t);
   const pinned = `${repository}@${good.manifest.digest}`;
   for (const annotations of [{ [fullName]: pinned }, { [refName]: pinned }] as Record<string, string>[])
@@ -53,14 +53,14 @@ test('a Docker archive, whose manifests are generated, cannot name digests', asy
   assert.equal(room.images.find(pinned)?.id, good.id);
 });
 
-test("an image's own digest is a valid name, also together with a tag", async (t) => {
+test('an image’s own digest is a valid name, even together with a tag', async (t) => {
   const { room, evil, repository, load } = await start(t);
   const own = `${repository}@${evil.manifest.digest}`;
   await load({ [fullName]: own });
   assert.equal(room.images.find(own)?.id, evil.id);
 });
 
-test('an archive moves a tag, and the previous image stays by its id and its digest', async (t) => {
+test('an archive moves a tag, and the previous image remains available by ID and digest', async (t) => {
   const { room, good, evil, repository, load } = await start(t);
   await load({ [fullName]: `${repository}:1` });
   assert.equal(room.images.find(`${repository}:1`)?.id, evil.id);
@@ -68,7 +68,7 @@ test('an archive moves a tag, and the previous image stays by its id and its dig
   assert.deepEqual(room.images.find(good.id)?.repoTags, []);
 });
 
-test('content with another digest than the requested one is refused', async (t) => {
+test('content with a digest other than the requested one is rejected', async (t) => {
   const { registry, room, good, repository, pull } = await start(t);
   await room.images.remove(good.id);
   const other = addImage(registry, { tag: 'other', layers: [makeLayer({ other: 'other' })] });

@@ -54,7 +54,7 @@ for (const [index, [what, entries]] of places.entries()) {
   });
 }
 
-test('a device is not opened, because opening alone can act on the host', async () => {
+test('a device is not opened, because opening one can already affect the host', async () => {
   const image = await attacked.image('device', passwd('3', { device: [240, 250] }), { User: '1000' });
   await assert.rejects(identityIn(image), { code: 'invalid_argument', message: /it is not a file/ });
 });

@@ -59,7 +59,7 @@ function madeBy({ podSandboxId, containerId }: { podSandboxId: string; container
   return [join(rootfs, 'rs'), join(volume, 'rs'), join(volume, 'file'), join(state, 'sandboxes', podSandboxId, 'shm')];
 }
 
-test('other users of the host cannot reach files that a container creates', async () => {
+test('other users on the host cannot access files created by a container', async () => {
   const made = await start('plain');
   const paths = madeBy(made);
   assert.equal(statSync(paths[0]!).mode & 0o7777, 0o4755, 'the program is setuid to root');
@@ -70,7 +70,7 @@ test('other users of the host cannot reach files that a container creates', asyn
   await made.end();
 });
 
-test('other users of the host cannot reach files of a container with a user namespace, only its own root can', async () => {
+test('other users on the host cannot access files of a container with a user namespace, only its own root can', async () => {
   const mapping = [{ containerId: 0, hostId: 300_000, length: 65_536 }];
   const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
   const namespaceOptions = { pid: NamespaceMode.CONTAINER, usernsOptions };

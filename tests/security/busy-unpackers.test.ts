@@ -28,7 +28,7 @@ function unpack(entries: FixtureEntry[] | Buffer, options: Partial<UnpackOptions
 const sparse = { 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '1' };
 const manyParts = 1 << 17;
 
-test('a sparse file of very many parts', async () => {
+test('a sparse file with a huge number of segments', async () => {
   const map = `${manyParts}\n${'000000000000\n'.repeat(2 * manyParts)}`;
   const body = Buffer.alloc(Math.ceil(map.length / 512) * 512);
   body.write(map);
@@ -52,7 +52,7 @@ test('a sparse file whose map has too many parts, endless numbers, or is missing
   await rejects(unpack([{ name: 'x', pax: list }]), 'invalid_argument', /sparse map is incomplete/);
 });
 
-test('names that lead through links again and again', async () => {
+test('names that go through links over and over', async () => {
   const long = './'.repeat(2000);
   const links = Array.from(
     { length: 250 },
@@ -62,7 +62,7 @@ test('names that lead through links again and again', async () => {
   await rejects(unpack(entries), 'invalid_argument', /too many symbolic links/);
 });
 
-test('very many names that each have the maximum number of links', async () => {
+test('a huge number of names that each have the maximum number of links', async () => {
   const hops = Array.from({ length: 254 }, (_, index) => symlink(`l${index}`, `${'./'.repeat(30)}l${index + 1}`));
   const entries = [directory('l254'), ...hops, ...Array.from({ length: 12_000 }, () => file('l0/x'))];
   const blob = gzipSync(tarArchive(entries));
@@ -70,7 +70,7 @@ test('very many names that each have the maximum number of links', async () => {
   await rejects(unpack(blob), 'resource_exhausted', /too many symbolic links/);
 });
 
-test('a normal layer of many names with the usual links of distributions', async () => {
+test('a normal layer with many names and the usual links of distributions', async () => {
   const links = [directory('usr'), directory('usr/lib'), symlink('lib', 'usr/lib'), symlink('lib64', '/lib')];
   const files = Array.from({ length: 20_000 }, (_, index) => directory(`lib64/d${index}`));
   assert.equal((await unpack([...links, ...files])).entries, 20_004);

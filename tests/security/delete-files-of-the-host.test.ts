@@ -45,7 +45,7 @@ async function exchangeIn(directory: string, victim: string): Promise<ChildProce
   return child;
 }
 
-test('targets of links are not deleted, although the links are exchanged while a pod is deleted, and the pod is deleted', async () => {
+test('link targets are not deleted even if the links are replaced while a pod is deleted, and the pod is deleted', async () => {
   const victim = place.path('victim');
   mkdirSync(victim);
   for (const file of FILES) writeFileSync(join(victim, file), '');

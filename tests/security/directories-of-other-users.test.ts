@@ -32,7 +32,7 @@ test('directories of other users are not cleared, regardless of their names', ()
   }
 });
 
-test('a virtual machine is not started from a directory that other users can write to', () => {
+test('a virtual machine is not started from a directory writable by other users', () => {
   const link = join(scratch, 'link');
   symlinkSync(directoryOf(join(scratch, 'own'), 0), link);
   const open = directoryOf(join(scratch, 'open'), 0);

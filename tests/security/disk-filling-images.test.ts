@@ -57,12 +57,12 @@ test('a layer of zeros, which compresses to a thousandth', async () => {
   for (const pack of [gzipSync, zstdCompressSync]) await stopsInTime(pack(bomb), /bytes free.*remove unused images/);
 });
 
-test('a layer of files without content', async () => {
+test('a layer of empty files', async () => {
   const entries = Array.from({ length: 30_000 }, (_, index) => file(`f${index}`));
   await stopsInTime(entries, /free inodes; remove unused images/);
 });
 
-test('a layer that causes a copy of a sparse file of a lower layer', async () => {
+test('a layer that triggers copying a sparse file from a lower layer', async () => {
   const hole = { name: 'x', body: 'abc', pax: { 'GNU.sparse.map': '0,3', 'GNU.sparse.size': String(2 ** 30) } };
   const base = join(disk, 'base');
   mkdirSync(base);

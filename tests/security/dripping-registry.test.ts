@@ -54,7 +54,7 @@ async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
 /** More than 10 MB if each is kept in its own buffer. */
 const pieces = 60_000;
 
-test('a manifest of very many pieces takes memory for its bytes only', async (t) => {
+test('a manifest in a huge number of chunks uses only as much memory as its size', async (t) => {
   const { registry, pull } = await start(t);
   const body = Buffer.from(`{${' '.repeat(pieces)}}`);
   registry.faults = [
@@ -67,7 +67,7 @@ test('a manifest of very many pieces takes memory for its bytes only', async (t)
   assert.ok(taken < 6e6, `${taken} bytes`);
 });
 
-test('a layer of very many pieces takes memory for its bytes only', async (t) => {
+test('a layer in a huge number of chunks uses only as much memory as its size', async (t) => {
   const { registry, pull } = await start(t);
   const layer = makeLayer({ a: randomBytes(pieces / 2).toString('hex') }, 'tar');
   addImage(registry, { tag: '1', layers: [layer] });
@@ -90,13 +90,13 @@ function drip(response: ServerResponse, status: number): true {
 
 const impatient = { stallTimeoutMs: 30_000, documentTimeoutMs: 200 };
 
-test('a manifest that is never complete times out, although bytes arrive', async (t) => {
+test('a manifest that never completes times out, even if bytes keep arriving', async (t) => {
   const { registry, pull } = await start(t, impatient);
   registry.faults = [(_request, response) => drip(response, 200)];
   await rejects(pull(), 'deadline_exceeded', /its manifest: not complete after 200 ms/);
 });
 
-test('a token that is never complete times out', async (t) => {
+test('a token that never completes times out', async (t) => {
   const { registry, pull } = await start(t, impatient);
   registry.faults = [
     ({ path }, response) => {
@@ -108,7 +108,7 @@ test('a token that is never complete times out', async (t) => {
   await rejects(pull(), 'deadline_exceeded', /get a token from .*: not complete after 200 ms/);
 });
 
-test("a registry's error message that is never complete times out, for an image and for a layer", async (t) => {
+test('a registry’s error message that never completes times out, for an image and for a layer', async (t) => {
   const { registry, pull } = await start(t, impatient);
   registry.faults = [(_request, response) => drip(response, 404)];
   await rejects(pull(), 'not_found', /answered 404/);
@@ -117,7 +117,7 @@ test("a registry's error message that is never complete times out, for an image 
   await rejects(pull(), 'permission_denied', /answered 403/);
 });
 
-test('a registry that sends endless informational answers times out', async (t) => {
+test('a registry that sends endless informational responses times out', async (t) => {
   const { registry, pull } = await start(t);
   const sent: number[] = [];
   registry.faults = [

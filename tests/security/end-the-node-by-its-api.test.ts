@@ -90,12 +90,12 @@ test('malformed request targets are refused', async () => {
   await assertServes();
 });
 
-test('headers that are too large are refused', async () => {
+test('oversized headers are rejected', async () => {
   assert.doesNotMatch(await send(get('/healthz', `X-A: ${'x'.repeat(100_000)}\r\n`)), /^HTTP\/1\.1 200 /);
   await assertServes();
 });
 
-test('a body in chunks of one byte is accepted', async () => {
+test('a body in one-byte chunks is accepted', async () => {
   const count = 100_000;
   const head =
     'POST /podwright/v1/apply HTTP/1.1\r\nHost: n\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -105,7 +105,7 @@ test('a body in chunks of one byte is accepted', async () => {
   assert.equal(applied.length, (4 << 20) - 1);
 });
 
-test('a body that is too large is refused before it is received', async () => {
+test('an oversized body is rejected before it is received', async () => {
   await assert.rejects(new NodeClient(socketPath).apply('x'.repeat(5 << 20)));
   await assertServes();
 });
@@ -124,7 +124,7 @@ test('connections beyond the limit are closed, and the node keeps serving', { ti
   await assertServes();
 });
 
-test('a malformed request closes only the connection of its sender', async () => {
+test('a malformed request closes only the sender’s connection', async () => {
   const samples = [
     get('/api/v1/namespaces/default/pods/a/log?tailLines=1&follow=true'),
     get('/api/v1/pods?watch=true'),

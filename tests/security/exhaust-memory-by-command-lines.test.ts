@@ -55,7 +55,7 @@ async function failToStart(): Promise<void> {
   await assert.rejects(start(), /no\/such\/program/);
 }
 
-test('megabytes of arguments in containers do not increase the memory of the runtime, neither after a failed start nor at its own start', async () => {
+test('megabytes of container arguments do not increase the runtime’s memory, neither after a failed start nor at its own start', async () => {
   const { runtime: cri } = daemon.cri;
   const config = containerOf(runtime.image, 'attacker', ATTACK, { pid: NamespaceMode.POD });
   const { containerId } = await cri.createContainer({ podSandboxId, config });

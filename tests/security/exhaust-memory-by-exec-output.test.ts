@@ -49,7 +49,7 @@ async function grownBytes(work: () => Promise<unknown>): Promise<number> {
 /** Returns a script that writes bytes one at a time, slowly enough for each to be read separately. */
 const byteByByte = (count: number) => `i=0; while [ $i -lt ${count} ]; do printf x; i=$((i+1)); done`;
 
-test('output that is written byte by byte takes little more memory than its bytes, and is complete', async () => {
+test('output written byte by byte uses little more memory than its size, and is complete', async () => {
   let sizeBytes = 0;
   const grown = await grownBytes(async () => {
     sizeBytes = (await exec(byteByByte(MANY), 120)).stdout.length;
@@ -58,7 +58,7 @@ test('output that is written byte by byte takes little more memory than its byte
   assert.ok(grown < MAX_GROWN_BYTES, `${grown >> 20} MiB more`);
 });
 
-test('a command that writes for ever is killed by its timeout, and takes no more memory', async () => {
+test('a command that writes forever is killed at its timeout, and uses no more memory', async () => {
   const grown = await grownBytes(async () => {
     await assert.rejects(exec('yes', 2), { code: 'deadline_exceeded' });
     await assert.rejects(exec('while :; do printf x; done', 3), { code: 'deadline_exceeded' });
@@ -66,7 +66,7 @@ test('a command that writes for ever is killed by its timeout, and takes no more
   assert.ok(grown < MAX_GROWN_BYTES, `${grown >> 20} MiB more`);
 });
 
-test('concurrent commands take no more memory together than four answers, and each has the beginning of its output', async () => {
+test('concurrent commands together use no more memory than four responses, and each keeps the beginning of its output', async () => {
   const calls = Array.from({ length: 12 }, () => exec('head -c 17000000 /dev/zero; sleep 3', 60));
   const sizes = (await Promise.all(calls)).map(({ stdout }) => stdout.length);
   const sum = sizes.reduce((total, size) => total + size, 0);
@@ -74,7 +74,7 @@ test('concurrent commands take no more memory together than four answers, and ea
   assert.ok(Math.min(...sizes) >= 4096, `${Math.min(...sizes)} bytes`);
 });
 
-test('output beyond the limit of an answer is truncated on both streams, and the memory is freed', async () => {
+test('output over the response limit is truncated on both streams, and the memory is freed', async () => {
   const { rssBytes } = await daemon.memory();
   for (let round = 0; round < 4; round++) {
     const { stdout, stderr, exitCode } = await exec(

@@ -116,7 +116,7 @@ test('data for unknown streams is discarded', async () => {
   await attack(await spdy(), frames.flat());
 });
 
-test('a SPDY client that opens streams without reading answers is disconnected', async () => {
+test('a SPDY client that opens streams without reading replies is disconnected', async () => {
   const socket = await spdy();
   socket.pause();
   const codec = new HeaderCodec();
@@ -135,7 +135,7 @@ function webSocketFrame(opcode: number, payload: Buffer, { fin = true, claimed =
   return Buffer.concat([head, payload]);
 }
 
-test('a WebSocket message that claims a terabyte is refused', async () => {
+test('a WebSocket message claiming to be a terabyte is rejected', async () => {
   await attack(await webSocket(), [webSocketFrame(2, Buffer.alloc(1 << 20), { claimed: 2 ** 40 })]);
 });
 

@@ -29,7 +29,7 @@ const TURNS = {
   fast: `while :; do ${FILL}; sleep 0.3; rm /e/f /e/g; sleep 0.3; done`,
 };
 
-test('a pod that alternately fills and frees the disk is evicted, and no other pod', async (t) => {
+test('a pod that alternately fills and frees the disk is evicted, and no other pod is', async (t) => {
   const node = new FullDiskNode(t, { bundle, subnet: '10.132.39.0/24', fileSystem: 'ext4' });
   await node.start();
   await node.place.loadImage();

@@ -135,7 +135,7 @@ test('a pod that exceeds its limit with files in none of its volumes is evicted'
   for (const name of all) await place.ok('delete', name);
 });
 
-test('on a full disk only the pods that filled it are evicted, even one that holds more files than can be searched', async () => {
+test('on a full disk only the pods that filled it are evicted, even one holding too many files to search', async () => {
   const names = ['keep1', 'keep2', 'filler', 'hider'];
   const afterGo = (script: string) => `until [ -e /go ]; do sleep 0.1; done; ${script}`;
   for (const name of names.slice(0, 3))

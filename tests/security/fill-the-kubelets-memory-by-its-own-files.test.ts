@@ -89,7 +89,7 @@ test('only the last 4096 bytes of a termination message file are read', async (c
   assert.ok(growth < ALLOWED_BYTES, `${growth >> 20} MiB`);
 });
 
-test('a message file or a log that is a FIFO, a device or a link to one is not read', {
+test('a message file or log that is a FIFO, a device, or a link to one is not read', {
   timeout: 30_000,
 }, async (context) => {
   const scratch = await mkdtemp('/tmp/own-files-');

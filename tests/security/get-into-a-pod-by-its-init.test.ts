@@ -34,7 +34,7 @@ async function initOf(containerId: string): Promise<number> {
   return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && isFirst(name)));
 }
 
-test('no user of the host may signal, trace or inspect the init of a pod with a shared PID namespace', async () => {
+test('no user on the host can signal, trace or inspect the init process of a pod with a shared PID namespace', async () => {
   const modes = { pid: NamespaceMode.POD };
   const { cri, image, place } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'shared', modes) });

@@ -45,7 +45,7 @@ test('an image with the user root does not run with runAsNonRoot', async () => {
   await place.call('delete', 'root');
 });
 
-test('a ConfigMap that a container mounts writable stays unchanged', async () => {
+test('a ConfigMap mounted writable in a container stays unchanged', async () => {
   const spec = `  volumes: [{name: conf, configMap: {name: conf}}]
   containers:
   - name: main

@@ -74,7 +74,7 @@ test('the search stops when the client disconnects', async () => {
   await waitFor(() => !isOpen() || undefined, { intervalMs: 5, signal: deadline });
 });
 
-test('a complete log of partial lines is sent without blocking the event loop', async () => {
+test('an entire log of partial lines is sent without blocking the event loop', async () => {
   const reading = await client.log({ namespace: 'default', name: 'a' }, {});
   let textBytes = 0;
   const stallMs = await longestStallMs(async () => {

@@ -11,7 +11,7 @@ import { loadSystem } from '../../packages/system/src/system.ts';
 
 const FILES = 20_000;
 
-test('the copy of a volume stops at its deadline, and the copied files are removed with the container', async (t) => {
+test('copying a volume stops at its deadline, and the copied files are removed with the container', async (t) => {
   const directory = mkdtempSync('/tmp/pwt-volumes-');
   t.after(() => rmSync(directory, { recursive: true }));
   const [root, state] = [join(directory, 'root'), join(directory, 'state')];

@@ -75,11 +75,11 @@ function fetchInPod(address: string, port: number): Promise<string> {
   return said.catch(() => '');
 }
 
-test('the bridge accepts packets to loopback addresses once a port is published, so that the attack is possible', () => {
+test('once a port is published the bridge accepts packets to loopback addresses, making the attack possible', () => {
   assert.equal(readFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, 'utf8'), '1\n');
 });
 
-test('datagrams to 127.0.0.1 reach no service of the host, but those to its address in the subnet do', async () => {
+test('datagrams to 127.0.0.1 reach no host service, but those to the host’s subnet address do', async () => {
   const [loopback, subnet] = [await udpServer('127.0.0.1'), await udpServer(gateway())];
   const send = (address: string, port: number) =>
     inPod('sh', '-c', `echo hello | socat -u - UDP-SENDTO:${address}:${port}`);
@@ -92,7 +92,7 @@ test('datagrams to 127.0.0.1 reach no service of the host, but those to its addr
   assert.deepEqual(loopback.heard, []);
 });
 
-test('datagrams with a loopback address as their source reach no service of the host', async () => {
+test('datagrams with a loopback source address reach no host service', async () => {
   const subnet = await udpServer(gateway());
   await inPod('ip', 'address', 'add', '127.0.0.2/32', 'dev', 'lo');
   const target = `UDP-SENDTO:${gateway()}:${subnet.port}`;
@@ -118,14 +118,14 @@ test('neither a TCP service on 127.0.0.1 nor the streaming server is reachable',
   assert.equal(await inPod('sh', '-c', opened), 'refused\n');
 });
 
-test('the host itself reaches the pod by localhost and the published port', async () => {
+test('the host itself reaches the pod through localhost and the published port', async () => {
   const socket = connect(HOST_PORT, '127.0.0.1');
   const [answer] = (await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })) as [Buffer];
   socket.destroy();
   assert.equal(String(answer), 'from the pod\n');
 });
 
-test('datagrams to ::1 reach no service of the host', async () => {
+test('datagrams to ::1 reach no host service', async () => {
   const loopback = await udpServer('::1', 'udp6');
   const link = readFileSync(`/sys/class/net/${bridge}/address`, 'utf8').trim();
   await inPod('ip', '-6', 'address', 'del', '::1/128', 'dev', 'lo');

@@ -41,7 +41,7 @@ async function withoutStall(work: () => Promise<unknown>): Promise<void> {
   assert.ok(delay.max < 3e9, `the event loop was blocked for ${delay.max / 1e6} ms`);
 }
 
-test('a manifest or index of a million entries', async (t) => {
+test('a manifest or index with a million entries', async (t) => {
   const { registry, pull } = await start(t);
   for (const text of [
     `{"manifests":[${'{},'.repeat(1_300_000)}{}]}`,
@@ -70,7 +70,7 @@ function serveConfig(registry: FaultyRegistry, config: string): void {
 const names = (count: number, value: string) =>
   `{${Array.from({ length: count }, (_, index) => `"/${index}":${value}`).join(',')}}`;
 
-test('a config of a million variables or labels, or with megabytes of data that stays in memory', async (t) => {
+test('a config with a million variables or labels, or with megabytes of data kept in memory', async (t) => {
   const { registry, pull, room } = await start(t);
   const wrong: [string, RegExp][] = [
     [`{"Env":[${'1,'.repeat(3_900_000)}1]}`, /more than 300000 JSON values/],
@@ -86,7 +86,7 @@ test('a config of a million variables or labels, or with megabytes of data that 
   assert.deepEqual(room.images.list(), []);
 });
 
-test('an image of 50,000 volumes, each a directory and a mount of every container', async (t) => {
+test('an image with 50,000 volumes, each a directory and a mount in every container', async (t) => {
   const { registry, pull, room } = await start(t);
   serveConfig(registry, `{"Volumes":${names(50_000, '{}')}}`);
   await withoutStall(() => rejects(pull(), 'invalid_argument', /config\.Volumes: is not a map of at most 1000 names/));
@@ -99,7 +99,7 @@ test('an image that exposes every port is pulled, and the ports are not stored',
   assert.deepEqual(Object.keys(Object((await pull()).config.config)), []);
 });
 
-test('a token of a hundred thousand values, and one that is too large', async (t) => {
+test('a token with a hundred thousand values, and an oversized one', async (t) => {
   const { registry, pull } = await start(t);
   const answers: [string, RegExp][] = [
     [`{"token":[${'[],'.repeat(80_000)}[]]}`, /get a token .*: token: /],
@@ -125,7 +125,7 @@ test('endless headers, and an error message of megabytes', async (t) => {
   await rejects(pull(), 'not_found', /answered 404; are name and tag right/);
 });
 
-test("an error's text of a server is short, and does not contain signatures of redirects", async (t) => {
+test('the text of a server error is short, and does not contain signatures from redirects', async (t) => {
   const { registry, pull } = await start(t);
   const target = `http://127.0.0.1:1/${'p'.repeat(5000)}?signature=secret`;
   registry.faults = [(_request, response) => Boolean(response.writeHead(307, { location: target }).end())];
@@ -141,7 +141,7 @@ test("an error's text of a server is short, and does not contain signatures of r
   await assert.rejects(pull(), ({ message }: Error) => /no image for/.test(message) && message.length < 1000);
 });
 
-test('connections to targets of redirects are closed after a while', async (t) => {
+test('connections to redirect targets are closed after a while', async (t) => {
   const registry = await FaultyRegistry.start();
   const http = new HttpClient({ stallTimeoutMs: 5000, documentTimeoutMs: 5000, idleTimeoutMs: 100, environment: {} });
   t.after(async () => {
@@ -213,7 +213,7 @@ test('a directory whose files are devices or links to devices', async (t) => {
   await rejects(room.images.load(directory, { signal }), 'invalid_argument', /index\.json is not a regular file/);
 });
 
-test('a directory whose files are links to files that its owner cannot read, whose content must not be in the error', async (t) => {
+test('a directory of links to files that its owner cannot read, whose content must not appear in the error', async (t) => {
   const { room } = await start(t);
   const secret = join(room.root, 'secret');
   writeFileSync(secret, 'hunter2 is the password');

@@ -51,12 +51,12 @@ test('malformed host names, name servers, log directories and ports are refused'
   for (const [name, more] of table) await assertRefused(name, more);
 });
 
-test('cgroup parents that lead out of the hierarchy are refused', async () => {
+test('cgroup parents outside of the hierarchy are rejected', async () => {
   for (const cgroupParent of ['/pods/../../system.slice', `${outward}x`, '/a/../b', '/\0'])
     await assertRefused(cgroupParent, { linux: { cgroupParent } });
 });
 
-test('sysctls of the host, and values that contain another sysctl, change nothing on the host (CVE-2022-0811)', async () => {
+test('host sysctls, and values containing another sysctl, change nothing on the host (CVE-2022-0811)', async () => {
   const table: Record<string, string>[] = [
     { 'kernel.core_pattern': '|/tmp/x' },
     { 'kernel/core_pattern': '|/tmp/x' },
@@ -76,7 +76,7 @@ test('sysctls of the host, and values that contain another sysctl, change nothin
   await attacked.remove(pod.podSandboxId);
 });
 
-test('a container of a pod that is not privileged cannot be privileged', async () => {
+test('a container in an unprivileged pod cannot be privileged', async () => {
   const pod = await attacked.pod('ordinary');
   const securityContext = { privileged: true, namespaceOptions: { pid: NamespaceMode.CONTAINER } };
   await assert.rejects(attacked.create(pod, { script: 'true', linux: { securityContext } }), (error) =>
@@ -85,7 +85,7 @@ test('a container of a pod that is not privileged cannot be privileged', async (
   await attacked.remove(pod.podSandboxId);
 });
 
-test('log paths of containers stay below the directory of their pod', async () => {
+test('container log paths stay under their pod’s directory', async () => {
   const pod = await attacked.pod('logs');
   const made = join(place.directory, 'logs', 'made');
   for (const logPath of ['../made', `${outward}${made.slice(1)}`, 'a/../../made', '..', 'a\0b'])
@@ -98,7 +98,7 @@ test('log paths of containers stay below the directory of their pod', async () =
   await attacked.remove(pod.podSandboxId);
 });
 
-test('names of a pod are passed to network plugins unchanged, and cannot add arguments', async () => {
+test('pod names are passed to network plugins unchanged, and cannot add arguments', async () => {
   const pod = await attacked
     .pod('arguments', {
       metadata: { name: 'x;K8S_POD_NAMESPACE=kube-system', uid: 'u;IgnoreUnknown=0', namespace: 'a;b=c', attempt: 0 },

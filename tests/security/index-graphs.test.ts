@@ -30,7 +30,7 @@ async function start(t: TestContext) {
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 
-test('a tree of a thousand images is refused after some requests', async (t) => {
+test('a tree of a thousand images is rejected after a limited number of requests', async (t) => {
   const { registry, room, pull } = await start(t);
   addTree(registry);
   await rejects(pull(), 'resource_exhausted', /searched more than 32 manifests and configs/);
@@ -38,7 +38,7 @@ test('a tree of a thousand images is refused after some requests', async (t) => 
   await room.images.collectGarbage();
 });
 
-test('a repeated index is requested once', async (t) => {
+test('a repeated index is requested only once', async (t) => {
   const { registry, pull } = await start(t);
   let { manifest: inner }: { manifest: Descriptor } = addImage(registry, {
     tag: 'x',
@@ -50,7 +50,7 @@ test('a repeated index is requested once', async (t) => {
   assert.ok(registry.requests.length < 10, `${registry.requests.length} requests`);
 });
 
-test('indexes deeper than any tool writes are refused, with or without a platform', async (t) => {
+test('indexes nested deeper than any tool writes are rejected, with or without a platform', async (t) => {
   const { registry, pull } = await start(t);
   const platform = { os: 'linux', architecture: hostArchitecture };
   for (const more of [{ platform }, {}]) {
@@ -61,7 +61,7 @@ test('indexes deeper than any tool writes are refused, with or without a platfor
   }
 });
 
-test('an archive with such a tree is refused too, and nothing of it is stored', async (t) => {
+test('an archive with such a tree is rejected too, and nothing from it is stored', async (t) => {
   const { room } = await start(t);
   const directory = new LayoutDirectory(join(room.root, 'layout'));
   directory.writeIndex([addTree(directory)]);
@@ -73,7 +73,7 @@ test('an archive with such a tree is refused too, and nothing of it is stored', 
   assert.deepEqual([room.images.list(), (await room.images.usage()).images.sizeBytes], [[], 0]);
 });
 
-test('an image below indexes keeps the indexes that lead to it, and garbage collection follows only those', async (t) => {
+test('an image in nested indexes keeps the indexes leading to it, and garbage collection follows only those', async (t) => {
   const { registry, room, pull } = await start(t);
   const { manifest, id } = addImage(registry, { tag: 'x', layers: [layer] });
   const many = Array.from({ length: 5000 }, (_, index) => ({

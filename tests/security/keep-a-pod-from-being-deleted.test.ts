@@ -37,7 +37,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-test('a container with very deep directories in a volume of its image is removed, and nothing is left of it', async () => {
+test('a container with deeply nested directories in an image volume is removed completely', async () => {
   const { cri, place } = runtime;
   const image = await loadImage(runtime, 'volume', { config: { Volumes: { '/v': {} } } });
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'deep') });
@@ -58,7 +58,7 @@ async function startNode(context: TestContext): Promise<NodePlace> {
   return place;
 }
 
-test('a pod with very deep directories and a great many files in an emptyDir is deleted soon', async (context) => {
+test('a pod with deeply nested directories and a huge number of files in an emptyDir is deleted soon', async (context) => {
   const place = await startNode(context);
   const volumes = '  volumes: [{name: v, emptyDir: {}}]\n';
   const script = `${DEEP}; cd /v; mkdir many; cd many; seq 50000 | xargs touch; echo made; trap 'exit 0' TERM; while :; do sleep 0.2; done`;
@@ -74,7 +74,7 @@ test('a pod with very deep directories and a great many files in an emptyDir is 
   assert.deepEqual(readdirSync(place.path('root/kubelet/pods')), []);
 });
 
-test('nothing behind a mount is removed with a tree, also behind a bind mount on the same disk', async () => {
+test('nothing behind a mount in a tree is removed, not even behind a bind mount on the same disk', async () => {
   const directory = mkdtempSync('/tmp/pwt-mounts-');
   const root = join(directory, 'root');
   const precious = join(directory, 'precious');

@@ -29,7 +29,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-test('a container with a huge directory and a deep one is measured, and so is the image file system', async () => {
+test('a container with a huge and a deeply nested directory is measured, and so is the image file system', async () => {
   const { cri, place, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'huge') });
   const config = containerOf(image, 'huge', 'exec sleep 1000');

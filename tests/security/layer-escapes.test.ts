@@ -55,7 +55,7 @@ suite('devices', () => {
     return field;
   };
 
-  test('whose numbers are out of range are refused, not truncated to those of another device', async () => {
+  test('with numbers out of range are rejected, not truncated to those of another device', async () => {
     const [mem, zero] = [binary(1n), binary(0n)];
     // truncated to 32 bits, or to the 12 and 20 bits used by the kernel, these would be /dev/mem or a whiteout
     const wrong: [Buffer, Buffer][] = [
@@ -81,7 +81,7 @@ suite('devices', () => {
 suite('whiteouts', () => {
   const base = [directory('d'), file('d/old', 'old'), file('gone', 'x'), directory('e'), file('e/old', 'old')];
 
-  test('that go through links, or hide the target of a link, stay in the layer', async () => {
+  test('that go through links or hide a link target stay within the layer', async () => {
     const before = describeTree(outside, system);
     const attack = [
       symlink('l', outside),
@@ -131,7 +131,7 @@ suite('whiteouts', () => {
   });
 });
 
-test('a name that is alternately a directory, a link and a file, a thousand times, is never followed out of the layer', async () => {
+test('a name that alternates between a directory, a link and a file a thousand times is never followed out of the layer', async () => {
   const before = describeTree(outside, system);
   const turns = Array.from({ length: 1000 }, (_, index) => [
     directory('x', { mode: 0o700 }),

@@ -80,7 +80,7 @@ for (const fileSystem of ['ext4', 'xfs'] as const) {
   });
 }
 
-test('a pod that uses all inodes of an ext4 disk is evicted, and others keep running', async (t) => {
+test('a pod that uses up all inodes on an ext4 disk is evicted, and others keep running', async (t) => {
   const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem: 'ext4', mkfsOptions: ['-N', '4000'] });
   await node.start();
   await node.place.loadImage();

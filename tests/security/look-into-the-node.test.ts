@@ -56,7 +56,7 @@ function everyPath(): string[] {
   });
 }
 
-test('an unprivileged user can access nothing in the directories of a busy node, nor in those that an earlier version left open', async () => {
+test('an unprivileged user cannot access anything in a busy node’s directories, nor in those left open by an earlier version', async () => {
   const names = ['one', 'two'];
   const pods = names.map((name) => podManifest(name, SCRIPT, VOLUMES) + MOUNTS);
   let daemon = await place.startDaemon();

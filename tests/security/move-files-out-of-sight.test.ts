@@ -105,7 +105,7 @@ async function untilEvicted(...expected: string[]): Promise<void> {
     assert.equal(status?.containerStatuses?.[0]?.restartCount, 0, metadata.name);
 }
 
-test('a pod that moves its files out of the way of each measurement is evicted for its limits, and a busy pod is not', async () => {
+test('a pod that moves its files away during measurements is evicted for its limits, and a busy pod is not', async () => {
   await run('busy', manifest('busy', busy, { limit: '10Mi', sizeLimit: '10Mi' }));
   await runMover('over-limit', '30000000', { limit: '20Mi' });
   await runMover('size-over', '30000000', { sizeLimit: '20Mi' });
@@ -113,7 +113,7 @@ test('a pod that moves its files out of the way of each measurement is evicted f
   for (const name of ['over-limit', 'size-over']) await place.ok('delete', name);
 });
 
-test('on a full disk the pod that moves its files is evicted, and neither a larger known pod nor a busy one', async () => {
+test('on a full disk the pod that moves its files is evicted, but neither a larger known pod nor a busy one is', async () => {
   await run('keep', manifest('keep', `head -c 30000000 /dev/zero >/kept; ${idle('keep')}`));
   await runMover('hider', 'all');
   await untilEvicted('hider');

@@ -44,7 +44,7 @@ test('a directory with many links, each a volume, is copied once, and all links 
   }
 });
 
-test('nested volumes, which are separate copies, leave a part of the disk free', async (t) => {
+test('nested volumes, which are copied separately, leave part of the disk free', async (t) => {
   const disk = mkdtempSync('/tmp/pwt-volumes-');
   const system = loadSystem();
   const diskBytes = 64 << 20;

@@ -43,7 +43,7 @@ async function assertExecs(): Promise<void> {
   assert.deepEqual([exitCode, out.toString()], [0, 'served\n']);
 }
 
-test('an exec succeeds while 1,100 connections of others are held open, whatever they have sent', async () => {
+test('an exec succeeds while others hold 1,100 connections open, whatever they have sent', async () => {
   const said = ['', 'POST / HT', 'POST /exec/x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n'];
   for (let count = 0; count < CONNECTIONS; count++) await hold(said[count % said.length]!);
   assert.ok(held.size > 0);
@@ -82,7 +82,7 @@ test('a connection with repeated requests without a token is closed', async () =
   await closed.finally(() => clearInterval(asking));
 });
 
-test('held connections are closed after a while', async () => {
+test('idle connections held open are closed after a while', async () => {
   const none = async () => held.size === 0 || undefined;
   await waitFor(none, { intervalMs: 100, signal: AbortSignal.timeout(30_000) });
 });

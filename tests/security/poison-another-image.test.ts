@@ -41,7 +41,7 @@ async function start(t: TestContext) {
   return { registry, root, nameOf, addManifest, layer, config: { digest: id, size } };
 }
 
-test('a blob that is not a layer does not become part of another image, which survives the loss of its snapshots', async (t) => {
+test('a blob that is not a layer does not become part of a different image, which survives the loss of its snapshots', async (t) => {
   const { root, nameOf, addManifest, config } = await start(t);
   addManifest('evil', config, noLayer, mediaTypes.ociLayer);
   {
@@ -56,7 +56,7 @@ test('a blob that is not a layer does not become part of another image, which su
   assert.equal(room.images.find(nameOf('victim'))?.id, config.digest);
 });
 
-test('the files of an image cannot be obtained by its diff ids', async (t) => {
+test('the files of an image cannot be obtained through its diff IDs', async (t) => {
   const { registry, root, nameOf, addManifest, layer } = await start(t);
   const own = {
     architecture: hostArchitecture,
@@ -76,7 +76,7 @@ test('a blob that would decompress to far more than the layer is not read to its
   await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
 });
 
-test('such a blob is not read to its end either if an earlier version, which did not record sizes, has unpacked the layer', async (t) => {
+test('such a blob is not read to the end even if the layer was unpacked by an earlier version that did not record sizes', async (t) => {
   const { root, nameOf, addManifest, config } = await start(t);
   addManifest('evil', config, gzipSync(Buffer.alloc(256 << 20)), `${mediaTypes.ociLayer}+gzip`);
   await using room = await openImageRoom(root);
@@ -84,7 +84,7 @@ test('such a blob is not read to its end either if an earlier version, which did
   await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
 });
 
-test('another compression of the same layer is accepted and the record stays, also with records without blobs', async (t) => {
+test('a different compression of the same layer is accepted and the record is kept, including records without blobs', async (t) => {
   const { root, nameOf, addManifest, config, layer } = await start(t);
   const other = packLayer(layer.data, 'zstd');
   const { digest } = addManifest('mirror', config, other.data, other.mediaType);

@@ -84,7 +84,7 @@ for (const { lacks, fileSystem, fill, ...disk } of CASES) {
   });
 }
 
-test('of kubelets that start at once on a disk without an inode one gets the root directory', async (t) => {
+test('if several kubelets start at once on a disk without free inodes, one gets the root directory', async (t) => {
   const directory = mkdtempSync('/tmp/pwd-root-');
   const disk = new SmallDisk(join(directory, 'disk'), 'ext4', ['-N', '100']);
   t.after(() => {

@@ -33,9 +33,9 @@ function assertClosed(): void {
   assert.match(read, /Permission denied/);
 }
 
-test('other users of the host cannot read the records', assertClosed);
+test('other users on the host cannot read the records', assertClosed);
 
-test('records that an earlier version left open are closed by the next start', async () => {
+test('the next start restricts access to records left open by an earlier version', async () => {
   await runtime.stop();
   for (const path of [place.options.root, place.options.state]) chmodSync(path, 0o711);
   for (const file of files.filter((path) => existsSync(path))) chmodSync(file, 0o644);

@@ -20,7 +20,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
-test('rotated logs, and directories that an earlier version left open, are closed to the user nobody', async () => {
+test('rotated logs, and directories left open by an earlier version, are inaccessible to unprivileged users', async () => {
   const { cri, image } = runtime;
   const config = podOf(place, 'talker');
   const directory = join(config.logDirectory, 'main');

@@ -51,7 +51,7 @@ function assertHidden(what: string, text: string): void {
   for (const form of [SECRET, encoded, login64]) assert.ok(!text.includes(form), `${what}: ${text.slice(0, 3000)}`);
 }
 
-test('secrets of pods are in no log, description, event or command line of the node', async () => {
+test('no log, description, event or command line of the node contains pod secrets', async () => {
   await place.ok('apply', place.file('a.yaml', manifest()));
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
   await place.until(async () => (await place.ok('events')).includes('ErrImagePull'));
@@ -73,7 +73,7 @@ test('secrets of pods are in no log, description, event or command line of the n
   assertHidden('the log', daemon.out + daemon.err);
 });
 
-test('credentials of a pull are in no error, log or command line of the node', async () => {
+test('no error, log or command line of the node contains pull credentials', async () => {
   const pulling = place.start('pull', '--creds', 'me', `${registry.host}/app:1`);
   pulling.child.stdin!.end(`${SECRET}\n`);
   const lines = new Set<string>();

@@ -60,7 +60,7 @@ async function start(t: TestContext, secure = false): Promise<Attack> {
   return { registry, foreign, thief, room, pull };
 }
 
-test('a redirect leads to a server that asks for a login somewhere else', async (t) => {
+test('a redirect leads to a server that requests a login elsewhere', async (t) => {
   const { registry, foreign, thief, pull } = await start(t);
   registry.faults = [redirectTo(foreign.host)];
   foreign.faults = [challenge(`Bearer realm="http://${thief.host}/token",service="x"`)];
@@ -77,7 +77,7 @@ test('a redirect leads to a server that asks for a login somewhere else', async 
   assert.equal(thief.requests.length, 0, 'the foreign server gets no request');
 });
 
-test('a redirect leads to a server that asks for Basic credentials, also for layers only', async (t) => {
+test('a redirect leads to a server that requests Basic credentials, even for layers only', async (t) => {
   const { registry, foreign, pull } = await start(t);
   foreign.faults = [challenge('Basic realm="x"')];
   for (const kind of ['/manifests/', '/blobs/']) {
@@ -87,7 +87,7 @@ test('a redirect leads to a server that asks for Basic credentials, also for lay
   assert.deepEqual(learned(foreign), []);
 });
 
-test('layers come from the server of a redirect, without credentials', async (t) => {
+test('layers come from the redirect target, without credentials', async (t) => {
   const { registry, foreign, pull } = await start(t);
   registry.faults = [challenge('Basic realm="x"'), redirectTo(foreign.host, '/blobs/')];
   await pull();
@@ -107,7 +107,7 @@ test('a token server redirects to another one', async (t) => {
   assert.equal(thief.requests.length, 1, 'a redirect of a POST is not followed');
 });
 
-test('an encrypted registry names an unencrypted token server, directly or by a redirect', async (t) => {
+test('an encrypted registry specifies an unencrypted token server, directly or by a redirect', async (t) => {
   const { registry, foreign, thief, pull } = await start(t, true);
   const header = `Bearer realm="http://${thief.host}/token"`;
   thief.faults = [(_request, response) => Boolean(response.end('{"token":"t"}'))];
@@ -124,7 +124,7 @@ test('an encrypted registry names an unencrypted token server, directly or by a 
   assert.deepEqual([learned(foreign), thief.requests.length], [[], 0]);
 });
 
-test("a mirror asks for the registry's credentials", async (t) => {
+test('a mirror requests the registry’s credentials', async (t) => {
   const { registry, foreign: mirror, thief, room, pull } = await start(t);
   const directory = join(room.root, 'certs.d', registry.host);
   mkdirSync(directory, { recursive: true });

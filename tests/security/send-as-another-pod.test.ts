@@ -67,7 +67,7 @@ function netnsOf(address: string): string {
 
 const adding = (name: string) => `    securityContext: {capabilities: {add: [${name}]}}\n`;
 
-test('a pod that does not add NET_RAW cannot send raw frames, but can ping', async () => {
+test('a pod without NET_RAW cannot send raw frames, but can ping', async () => {
   assert.deepEqual(await netRawOf('plain'), [false, false]);
   assert.deepEqual(await netRawOf('asks', adding('NET_RAW')), [true, true]);
   const pod = (await place.pods()).find(({ metadata: { name } }) => name === 'plain') as Pod;
@@ -75,7 +75,7 @@ test('a pod that does not add NET_RAW cannot send raw frames, but can ping', asy
   assert.match((await place.call('doctor')).out, /^ok +pod defaults +seccomp RuntimeDefault, .*, without NET_RAW$/m);
 });
 
-test('a container has the limit of open files of a systemd service', async () => {
+test('a container has the open file limit of a systemd service', async () => {
   const limits = /^Max open files +(\d+) +(\d+)/m;
   const own = (text: string) => limits.exec(text)!.slice(1).map(Number);
   const first = own(await inPod('plain', 'cat /proc/1/limits'));

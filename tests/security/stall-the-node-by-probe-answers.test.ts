@@ -91,7 +91,7 @@ for (const [what, answer] of Object.entries(grpcAnswers)) {
   });
 }
 
-test('hooks that are answered by endless early hints take little CPU time and fail', { timeout: 60_000 }, () =>
+test('hooks answered with endless early hints use little CPU time and fail', { timeout: 60_000 }, () =>
   attack(httpAnswers['early hints']![0], async (port) => {
     const metadata = { name: 'p', namespace: 'default', uid: 'u' };
     const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container] } };

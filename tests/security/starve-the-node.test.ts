@@ -76,7 +76,7 @@ async function limit(path: string, controller: 'memory' | 'pids'): Promise<numbe
   return text?.trim() === 'max' ? Number.POSITIVE_INFINITY : Number(text);
 }
 
-test('a fork bomb and a pod that consumes memory do not affect the node and other pods', async (context) => {
+test('a fork bomb and a memory-consuming pod do not affect the node and other pods', async (context) => {
   const memory = totalmem() - MEMORY_OF_PODS;
   const node = await startNode(
     context,

@@ -99,7 +99,7 @@ async function load(path: string): Promise<void> {
   for await (const _ of runtime.cri.transfers.load({ path }));
 }
 
-test('the path of a checkpoint archive is not accepted as an image', async () => {
+test('the path to a checkpoint archive is not accepted as an image', async () => {
   const { cri } = runtime;
   const victim = await runContainer('victim');
   await cri.runtime.checkpointContainer({ containerId: victim.containerId, location: archive });
@@ -149,7 +149,7 @@ test("a checkpoint image is an ordinary image: the pod's own settings apply, and
   await cri.image.removeImage({ image: { image: reference } });
 });
 
-test('a checkpoint is not written through a link, or into a directory of other users', async () => {
+test('a checkpoint is not written through a link or into a directory of another user', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runContainer('written');
   const checkpoint = (location: string) => cri.runtime.checkpointContainer({ containerId, location });

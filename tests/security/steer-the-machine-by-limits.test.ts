@@ -41,14 +41,14 @@ test('no process is moved into a container by its limits', async () => {
   assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), own);
 });
 
-test('files of cgroup v2 are set on a host with cgroup v2, and refused on others, as by containerd with runc', async () => {
+test('cgroup v2 files are set on a cgroup v2 host and rejected on others, like containerd with runc does', async () => {
   const resources = { unified: { 'memory.high': String(64 << 20) } };
   const expected = { code: 'invalid_argument', message: /set unified memory\.high: this host has cgroup v1/ };
   for (const call of [() => create('high', resources), () => update(resources)])
     await (v2 ? call() : assert.rejects(call(), expected));
 });
 
-test('limits out of range and cgroups outside of their parents are refused with their names', async () => {
+test('limits out of range and cgroups outside of their parents are rejected by name', async () => {
   const bad: [string, object][] = [
     ['cpuShares', { cpuShares: -1n }],
     ['cpuQuota', { cpuQuota: -2n }],

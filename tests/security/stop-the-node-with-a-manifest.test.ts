@@ -74,7 +74,7 @@ test('a manifest with the maximum number of keys is accepted', async (context) =
   );
 });
 
-test('the command reads at most the maximum size of a manifest from a file', async (context) => {
+test('the command reads no more than the maximum manifest size from a file', async (context) => {
   await assert.rejects(
     readManifests(['/dev/zero'], {}, () => false),
     /is larger than 4 MiB/,

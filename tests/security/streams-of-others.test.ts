@@ -29,14 +29,14 @@ async function ask({ port }: URL, path: string): Promise<number> {
 
 const tokenOf = (url: string) => new URL(url).pathname.split('/')[2]!;
 
-test('of simultaneous clients of a URL only one is served, and no later one', async () => {
+test('only one of several simultaneous clients of a URL is served, and no later one', async () => {
   const url = new URL(await pod.exec('true'));
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url, url.pathname)));
   assert.deepEqual(answers.sort(), [101, ...Array(19).fill(404)]);
   assert.equal(await ask(url, url.pathname), 404);
 });
 
-test('a URL that is changed in any way is unknown', async () => {
+test('a URL modified in any way is unknown', async () => {
   const url = new URL(await pod.exec('true'));
   const token = tokenOf(url.href);
   const flipped = (token.startsWith('A') ? 'B' : 'A') + token.slice(1);
@@ -47,7 +47,7 @@ test('a URL that is changed in any way is unknown', async () => {
   assert.equal(await ask(url, url.pathname), 101);
 });
 
-test('a URL is valid only for its kind of stream, and invalid after the attempt', async () => {
+test('a URL is valid only for its stream type, and invalid after the attempt', async () => {
   const url = new URL(await pod.exec('true'));
   assert.equal(await ask(url, url.pathname.replace('/exec/', '/attach/')), 404);
   assert.equal(await ask(url, url.pathname), 404);

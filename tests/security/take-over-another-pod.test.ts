@@ -104,7 +104,7 @@ async function attackedNode(context: TestContext, subnet: string): Promise<Attac
   return attacked;
 }
 
-test('a pod with the UID of another one cannot be applied', async (context) => {
+test('a pod with another pod’s UID cannot be applied', async (context) => {
   const node = await attackedNode(context, '10.99.146.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
@@ -125,7 +125,7 @@ test('a pod with the UID of another one cannot be applied', async (context) => {
   assert.match(named.err, /prod\/by-hand: it comes from \S+\/by-hand\.yaml; change it there/);
 });
 
-test('a manifest in the directory cannot take the UID or name of a running pod, also over a restart', async (context) => {
+test('a manifest in the directory cannot take the UID or name of a running pod, even across a restart', async (context) => {
   const node = await attackedNode(context, '10.99.147.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
@@ -147,7 +147,7 @@ test('a manifest in the directory cannot take the UID or name of a running pod, 
   await node.assertUntouched();
 });
 
-test('a pod with a UID that is free again does not get the volume and the containers of the earlier pod', async (context) => {
+test('a pod with a UID that is free again does not get the earlier pod’s volume and containers', async (context) => {
   const node = await attackedNode(context, '10.99.144.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;

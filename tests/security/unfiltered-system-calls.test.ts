@@ -45,7 +45,7 @@ async function startNode(context: TestContext, subnet: string, toml: string): Pr
 const unconfined = '{seccompProfile: {type: Unconfined}}';
 const runtimeDefault = '{seccompProfile: {type: RuntimeDefault}}';
 
-test('a standalone node applies RuntimeDefault to pods without seccomp settings, and respects their settings', async (context) => {
+test('a standalone node applies RuntimeDefault to pods without seccomp settings, and honors settings of others', async (context) => {
   const place = await startNode(context, '10.99.125.0/24', '');
   assert.equal(await seen(place, 'silent', {}), FILTERED);
   assert.match(await place.ok('describe', 'silent'), /Seccomp: +RuntimeDefault \(the node's default\)/);
@@ -57,7 +57,7 @@ test('a standalone node applies RuntimeDefault to pods without seccomp settings,
   assert.match(await place.ok('describe', 'privileged'), /Seccomp: +Unconfined \(privileged\)/);
 });
 
-test("a kubelet on another runtime has upstream's default, which can be configured", async (context) => {
+test('a kubelet on a different runtime uses upstream’s default, which is configurable', async (context) => {
   const runtime = await new RuntimeUnderTest().start({}, { load: false });
   context.after(() => runtime.end());
   const place = new NodePlace(bundle, '10.99.127.0/24');

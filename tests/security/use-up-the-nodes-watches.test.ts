@@ -93,7 +93,7 @@ for (const used of ['instances', 'watches'] as const)
     assert.equal((await again.ended()).code, 0);
   });
 
-test('a node watches again once inotify is available', async () => {
+test('a node resumes watching once inotify is available', async () => {
   const daemon = await place.startDaemon();
   assert.doesNotMatch(await place.ok('status'), /watched/);
   for (const used of Object.keys(filters)) rmSync(place.path('root/manifests', `${used}.yaml`));

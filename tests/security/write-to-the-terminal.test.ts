@@ -73,7 +73,7 @@ test('the status lines on a terminal and the log above them are escaped', async 
   assert.ok(!out.includes('\x1b]'), JSON.stringify(out));
 });
 
-test("a registry's messages are escaped by pull, run, events and describe", async () => {
+test('registry messages are escaped by pull, run, events and describe', async () => {
   const image = `${registry.host}/app:1`;
   const pulled = await place.call('pull', image);
   assert.equal(pulled.code, 1);
@@ -92,7 +92,7 @@ test("a registry's messages are escaped by pull, run, events and describe", asyn
   assertShown(err);
 });
 
-test('the log of a container is printed unchanged, as by kubectl and podman', async () => {
+test('container logs are printed unchanged, like in kubectl and podman', async () => {
   await place.ok('apply', place.file('d.yaml', failing('raw')));
   await place.until(() => failed('raw'));
   assert.ok((await place.ok('logs', 'raw')).includes(ATTACK));

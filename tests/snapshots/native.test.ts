@@ -54,7 +54,7 @@ function fill(directory: string): void {
   utimesSync(at('directory/below'), 1_000_000_000, '-1000000000.25'); // a string, as Node.js takes a negative number for the current time
 }
 
-test('a copy is equal to the original in every attribute', async () => {
+test('a copy matches the original in every attribute', async () => {
   const scratch = makeScratch();
   const snapshotter = open(join(scratch, 'root'));
   try {

@@ -23,7 +23,7 @@ function open(root: string): Snapshotter {
 
 snapshotterSuite('overlayfs', { open, system, scratch: makeScratch });
 
-test('an image of 400 layers is mounted with its layers in the right order', async () => {
+test('an image with 400 layers is mounted with its layers in the right order', async () => {
   const scratch = makeScratch();
   // the long root makes the mount options longer than a page, which is mount(2)'s limit
   const root = join(scratch, 'a-long-name-of-a-directory'.repeat(3));
@@ -103,7 +103,7 @@ test('auto prefers overlayfs, and the probe leaves nothing behind', async () => 
   }
 });
 
-test('while there is no space to test overlayfs, a root keeps the kind that it has had', async () => {
+test('while there is no space to test overlayfs, a root keeps its previous snapshotter', async () => {
   const scratch = makeScratch();
   const disk = new SmallDisk(join(scratch, 'disk'), 'ext4');
   const database = openDatabase(join(scratch, 'records.db'));

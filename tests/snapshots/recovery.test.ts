@@ -40,7 +40,7 @@ function open(): DirectorySnapshotter {
 /** Returns the names of the directories that belong to a snapshot. */
 const directories = () => readdirSync(join(scratch, 'root')).filter((name) => /^[0-9]+$/.test(name));
 
-test('opening removes directories without a record, partially filled ones and old trash', async () => {
+test('opening removes directories without a record, partially filled directories and old trash', async () => {
   const first = open();
   await first.prepare('recorded', '');
   await first.close();
@@ -104,7 +104,7 @@ for i in range(150):
   await snapshotter.close();
 });
 
-test('after a process is killed while it prepares, commits and removes, every snapshot is complete or absent', async () => {
+test('after a process is killed while preparing, committing and removing, every snapshot is complete or absent', async () => {
   const program = join(import.meta.dirname, 'busy-snapshotter.ts');
   for (const delayMs of [150, 200, 250, 300, 350]) {
     const child = spawn(process.execPath, [program, scratch], { stdio: ['ignore', 'pipe', 'inherit'] });

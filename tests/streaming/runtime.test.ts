@@ -18,7 +18,7 @@ streamingSuite('our runtime', async () => {
   return { cri, image, logDirectory: join(place.logs, 'streams'), end };
 });
 
-test('two hundred commands that run, are interrupted and exit in any order leave no process and no descriptor', async () => {
+test('two hundred commands that run, are interrupted and exit in any order leave no processes or descriptors', async () => {
   const runtime = await new RuntimeUnderTest().start();
   const { cri, image, place } = runtime;
   const random = seededRandom(200);

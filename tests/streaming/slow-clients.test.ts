@@ -39,7 +39,7 @@ test('connections that send nothing, or a header byte by byte, are closed within
   );
 });
 
-test('an upgraded connection without streams, or with half a frame, is closed, and no command was started for it', async () => {
+test('an upgraded connection without streams or with half a frame is closed without having started a command', async () => {
   const slow = async (frame: string) => {
     const { pathname, port } = url();
     const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);

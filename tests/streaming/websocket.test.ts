@@ -23,7 +23,7 @@ after(() => pod?.runtime.end());
 const eventually = (condition: () => boolean) =>
   waitFor(() => condition() || undefined, { intervalMs: 10, signal: AbortSignal.timeout(boundMs) });
 
-test('64 megabytes of any bytes pass in both directions over v5, and the end of the input is forwarded', async () => {
+test('64 megabytes of arbitrary bytes are transferred in both directions over v5, and the end of input is forwarded', async () => {
   const visitor = new WebSocketVisitor(await pod.exec('cat; echo end >&2; exit 3', { stdin: true }), v5!);
   const sent = Buffer.alloc(64 << 20, Buffer.from([0, 255, 10, 13, 4, 128, 3]));
   await visitor.write(sent, { end: true });
@@ -66,7 +66,7 @@ test('a command whose client disconnects is killed with its descendants', async 
   await eventually(() => runtime.podThings().filter((line) => line.startsWith('processes')).length === before);
 });
 
-test('ports are forwarded through the tunnel; a closed one is reported on its error stream, and the others continue', async () => {
+test('ports are forwarded through the tunnel; a closed port is reported on its error stream, and the others continue', async () => {
   const { podSandboxId, httpPort } = pod;
   const { url } = await runtime.cri.runtime.portForward({ podSandboxId, port: [] });
   const tunnel = await connectTunnel(url);

@@ -50,7 +50,7 @@ const place = () => [
     .filter((line) => line.includes(scratch)),
 ];
 
-test('a directory is covered only in the new namespace, also if its mount is shared', () => {
+test('a directory is covered only in the new namespace, even if its mount is shared', () => {
   const peer = join(scratch, 'peer');
   mkdirSync(peer);
   system.mount(tree, { flags: mountFlags.shared });
@@ -74,7 +74,7 @@ test('a directory is covered only in the new namespace, also if its mount is sha
   closeSync(namespace);
 });
 
-test('other threads stay in their namespace, also those that are started later', async () => {
+test('other threads stay in their namespace, including threads started later', async () => {
   const before = place();
   const ofThreads = async () => {
     const script = `import('node:fs').then((fs) => fs.readlinkSync('/proc/thread-self/ns/mnt'))
@@ -93,7 +93,7 @@ test('other threads stay in their namespace, also those that are started later',
   assert.deepEqual(place(), before);
 });
 
-test('the thread returns also after a failure, and leaves no descriptor open', () => {
+test('the thread returns even after a failure, and leaves no descriptor open', () => {
   const before = place();
   const open = () => {
     const listed = execFileSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' }).split('\n');
@@ -123,7 +123,7 @@ const run = (script: string, program: string[] = []) => {
   return spawnSync(command[0]!, command.slice(1), { encoding: 'utf8', cwd: scratch });
 };
 
-test('a process that cannot return is aborted, and one that could not return does not enter', () => {
+test('a process that cannot return is aborted, and one that would be unable to return does not enter', () => {
   const broken = (calls: number) => `let calls = 0;
     const setNamespace = system.setNamespace.bind(system);
     system.setNamespace = (...call) => { if (calls++ === ${calls}) throw new Error('no way back'); setNamespace(...call); };
@@ -134,7 +134,7 @@ test('a process that cannot return is aborted, and one that could not return doe
   assert.deepEqual([stdout, signal], ['cannot return to the mounts of the host, aborting no way back\n', 'SIGABRT']);
 });
 
-test('a process with a changed root keeps it, and its working directory', () => {
+test('a process with a changed root keeps it along with its working directory', () => {
   const root = join(scratch, 'root');
   mkdirSync(root);
   system.mount(root, { source: '/', flags: mountFlags.bind | mountFlags.recursive });

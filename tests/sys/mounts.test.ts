@@ -48,7 +48,7 @@ test('a tmpfs takes flags and options', () => {
   assert.equal(lstatSync(target).mode & 0o7777, 0o1770);
 });
 
-test('a bind mount is read-only if requested, and its source is not', () => {
+test('a bind mount is read-only if requested, but its source is not', () => {
   const source = join(scratch, 'a directory with spaces');
   mkdirSync(source);
   mountAll(system, [{ type: 'bind', source, options: ['rbind', 'ro', 'nosuid', 'rprivate'] }], target);
@@ -78,7 +78,7 @@ test('an overlay that another thread cannot mount fails with the reason, and is 
   assert.deepEqual(mountsBelow(target), []);
 });
 
-test('mounts are stacked, and none stays when one fails', () => {
+test('mounts are stacked, and none are left if one fails', () => {
   const tmpfs = { type: 'tmpfs', source: 'one', options: [] };
   assert.throws(
     () => mountAll(system, [tmpfs, { type: 'no-such-type', source: 'x', options: [] }], target),
@@ -93,7 +93,7 @@ test('mounts are stacked, and none stays when one fails', () => {
   );
 });
 
-test('a tree of mounts is unmounted, busy or not, with names of every kind', () => {
+test('a mount tree is unmounted, busy or not, with all kinds of names', () => {
   const names = ['plain', 'with space', 'tab\tand\\backslash', 'ümläut', 'line\nbreak'];
   mountAll(system, [{ type: 'tmpfs', source: 'outer', options: [] }], target);
   for (const name of names) {
@@ -112,7 +112,7 @@ test('a tree of mounts is unmounted, busy or not, with names of every kind', () 
   unmountTree(system, target); // unmounting again is not an error
 });
 
-test('mounts on the entries of a directory are unmounted, with stacked and nested ones; links stay', () => {
+test('mounts on directory entries are unmounted, including stacked and nested mounts; links remain', () => {
   const directory = join(target, 'entries');
   const file = join(directory, 'file');
   mkdirSync(join(directory, 'twice'), { recursive: true });
@@ -132,7 +132,7 @@ test('mounts on the entries of a directory are unmounted, with stacked and neste
   unmountEntries(system, directory); // unmounting again is not an error
 });
 
-test('a link is not followed when unmounting', () => {
+test('links are not followed when unmounting', () => {
   mountAll(system, [{ type: 'tmpfs', source: 'x', options: [] }], target);
   symlinkSync(target, join(scratch, 'link'));
   assert.throws(
@@ -153,7 +153,7 @@ test('too many options are an error with the reason', () => {
   }
 });
 
-test('extended attributes are binary safe, and their absence is not an error', () => {
+test('extended attributes are binary safe, and a missing one is not an error', () => {
   const path = join(target, 'file');
   writeFileSync(path, '');
   const value = Buffer.from([0, 10, 61, 255, 0]);
@@ -171,7 +171,7 @@ test('extended attributes are binary safe, and their absence is not an error', (
   });
 });
 
-test('devices and pipes are created, with names that are not UTF-8', () => {
+test('devices and pipes are created, including names that are not valid UTF-8', () => {
   const path = Buffer.concat([Buffer.from(join(target, 'x')), Buffer.from([0xff])]);
   system.makeDevice(path, { type: 'block', major: 259, minor: 70000 }, 0o600);
   const stat = lstatSync(path);
@@ -185,7 +185,7 @@ test('devices and pipes are created, with names that are not UTF-8', () => {
   assert.throws(() => system.makeDevice(join(target, 'y'), device, 0o600), { code: 'invalid_argument' });
 });
 
-test('a lock is held by one open file, and released when it is closed', () => {
+test('a lock is held by one open file, and released when that is closed', () => {
   const path = join(target, 'lock');
   const first = openSync(path, 'w');
   const second = openSync(path, 'w');

@@ -105,7 +105,7 @@ test('only the requested namespaces are created', () => {
   assert.notEqual(net, readlinkSync('/proc/self/ns/net'));
 });
 
-test('children and other threads are in the namespaces of the host, during the work and afterwards', async () => {
+test('children and other threads stay in the host’s namespaces, both during the work and afterwards', async () => {
   const before = home();
   const source = `const { parentPort } = require('node:worker_threads'); const { readlinkSync } = require('node:fs');
     const seen = new Set(); const timer = setInterval(() => seen.add(readlinkSync('/proc/thread-self/ns/net')), 1);
@@ -134,7 +134,7 @@ test('pinned namespaces outlive the process that created them', () => {
   assert.equal(inside('b', 'hostname'), 'outlives');
 });
 
-test('five hundred created and removed namespaces leave nothing behind', async () => {
+test('creating and removing five hundred namespaces leaves nothing behind', async () => {
   const count = () =>
     execFileSync('lsns', ['--noheadings', '--output', 'NS', '--type', 'net'], { encoding: 'utf8' }).split('\n').length;
   const descriptors = () => readdirSync('/proc/self/fd').length;
@@ -210,7 +210,7 @@ test('sysctls that would change the host are refused', () => {
   assert.deepEqual(readdirSync(pins), []);
 });
 
-test('work runs in the network namespace, and the thread returns also after a failure', () => {
+test('work runs in the network namespace, and the thread returns even after a failure', () => {
   const { net } = pinnedAt('f');
   createNamespaces(dependencies, { net });
   const before = home();
@@ -222,7 +222,7 @@ test('work runs in the network namespace, and the thread returns also after a fa
   assert.equal(home(), before);
 });
 
-test('the pin directory is private, and preparing it again changes nothing', () => {
+test('the pin directory is private, and preparing it again is a no-op', () => {
   preparePinDirectory(system, pins);
   const mounts = mountsBelow(pins);
   assert.equal(mounts.length, 1);

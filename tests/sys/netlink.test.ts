@@ -26,7 +26,7 @@ const IFLA_INFO_KIND = 1;
 const noHeader = Buffer.alloc(16);
 const named = (name: string) => [[IFLA_IFNAME, text(name)]] as const;
 
-test('links are found, created and removed; errors have the request and the message of the kernel', async () => {
+test('links are found, created and removed; errors include the request and the kernel’s message', async () => {
   const socket = new NetlinkSockets().open('route');
   const kind = [[IFLA_LINKINFO, [[IFLA_INFO_KIND, text('bridge')]]]] as const;
   const make = { what: 'make it', type: RTM_NEWLINK, body: noHeader, attributes: [...named('pwt-netlink0'), ...kind] };
@@ -111,7 +111,7 @@ test('a long list is read without blocking the event loop', async () => {
   }
 });
 
-test('a request that was sent before the socket was closed is answered, a later one is refused', async () => {
+test('a request sent before the socket was closed is answered, and a later one is rejected', async () => {
   const socket = new NetlinkSockets().open('route');
   const list = { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: noHeader };
   const before = socket.request([list]);

@@ -142,7 +142,7 @@ test('tens of thousands of elements are added in one transaction', async () => {
   assert.equal(inside('nft', 'list', 'ruleset'), '');
 });
 
-test('the verdicts of iptables chains are recognized', async () => {
+test('the verdicts in iptables chains are recognized', async () => {
   const forward = { family: 'ip', table: 'filter', name: 'FORWARD' } as const;
   assert.equal(await readChain(socket, forward), undefined);
   inside('iptables-nft', '-P', 'FORWARD', 'DROP');
@@ -156,7 +156,7 @@ test('the verdicts of iptables chains are recognized', async () => {
   assert.deepEqual(await readChain(socket, forward), { drops: false, rules });
 });
 
-test('chains for forwarded packets are found, and whether they mention an interface', async () => {
+test('chains for forwarded packets are found, including whether they refer to an interface', async () => {
   const rules = `table inet theirs {
     chain forward { type filter hook forward priority 0; policy drop; jump more; }
     chain more { iifname "pwt-known" accept; }

@@ -7,7 +7,7 @@ import { findByCommandLine, readCommandLine } from '@podwright/system';
 
 const SECONDS = '8642.097531';
 
-test('programs of the host are found by their command line, and processes in other PID namespaces are not read', async (t) => {
+test('host programs are found by command line, and processes in other PID namespaces are not read', async (t) => {
   const children: ChildProcess[] = [];
   t.after(() => {
     for (const child of children) child.kill('SIGKILL');

@@ -30,7 +30,7 @@ test('the terminal of a process is resized', async (t) => {
 const SWAP =
   'use POSIX; sysopen(D, $ARGV[0], 010000000) or die; $t = POSIX::dup(0); $| = 1; print "ready"; while (1) { POSIX::dup2(fileno(D), 0); POSIX::dup2($t, 0) }';
 
-test('another device is not opened, even if it replaces the terminal during the call', async (t) => {
+test('no other device is opened, even if it replaces the terminal during the call', async (t) => {
   using directory = mkdtempDisposableSync(join(tmpdir(), 'pw-size-'));
   const device = join(directory.path, 'device');
   execFileSync('mknod', [device, 'c', '200', '1']); // no driver: opening it fails with ENXIO

@@ -49,7 +49,7 @@ const inside = (...command: string[]) => {
   return execFileSync('nsenter', [...flags, ...command], { encoding: 'utf8' }).trim();
 };
 
-test('a user namespace owns the namespaces that are created with it, and leaves nothing in this process', async () => {
+test('a user namespace owns the namespaces created with it, and leaves nothing behind in this process', async () => {
   const before = home();
   const sysctls = {
     'net.ipv4.ip_unprivileged_port_start': '0',
@@ -81,7 +81,7 @@ test('a failure leaves no pins', async () => {
   assert.deepEqual(readdirSync(pins), []);
 });
 
-test('an ID-mapped copy of a mount shows its files as owned by users of the namespace', async () => {
+test('an ID-mapped copy of a mount shows its files as owned by users in the namespace', async () => {
   const [source, target] = [join(scratch, 'source'), join(scratch, 'target')];
   mkdirSync(source);
   mkdirSync(target);
@@ -94,7 +94,7 @@ test('an ID-mapped copy of a mount shows its files as owned by users of the name
   assert.deepEqual(mountsBelow(target)[0]?.propagation, []);
 });
 
-test('a root file system of layers belongs to the users of the namespace, and the layers stay unchanged', async () => {
+test('a layered root file system belongs to the users of the namespace, and the layers remain unchanged', async () => {
   const directory = (name: string) => {
     mkdirSync(join(scratch, name), { recursive: true });
     return join(scratch, name);
@@ -128,7 +128,7 @@ test('a root file system of layers belongs to the users of the namespace, and th
   assert.equal(mountsBelow(join(scratch, 'place')).length, 1);
 });
 
-test('an image with very many layers is mapped too', async () => {
+test('an image with a huge number of layers is mapped too', async () => {
   const layers = Array.from({ length: 128 }, (_, index) => join(scratch, `snapshots/overlayfs/${index}/fs`));
   for (const layer of layers) {
     mkdirSync(layer, { recursive: true });
@@ -150,7 +150,7 @@ async function withPinnedUser(work: (enter: (...command: string[]) => void) => P
   await work((...command) => execFileSync('nsenter', [`--user=${user}`, ...command]));
 }
 
-test('a file system that cannot be mapped is refused with advice', async () => {
+test('a file system that cannot be ID-mapped is rejected with advice', async () => {
   const target = join(scratch, 'target');
   mkdirSync(target);
   const make = withMapping(mappings, (descriptor) =>

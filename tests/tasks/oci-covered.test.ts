@@ -68,7 +68,7 @@ function covered(): string[] {
   ];
 }
 
-test('a task and fifty commands in it leave no mount namespace behind, and the view of this process is unchanged', async () => {
+test('a task and fifty commands in it leave no mount namespace behind, and this process’s view is unchanged', async () => {
   const onTree = () => readMounts().filter(({ mountPoint }) => mountPoint.startsWith(tree));
   const seen = onTree();
   const tasks = await openTasks(scratch, crun, { fastPaths: fastOci });
@@ -86,7 +86,7 @@ test('a task and fifty commands in it leave no mount namespace behind, and the v
   }
 });
 
-test('the OCI runtime of a command is in a covered namespace until the command exits, the monitor of its task is not', async () => {
+test('a command’s OCI runtime is in a covered namespace until the command exits, but its task’s monitor is not', async () => {
   const tasks = await openTasks(scratch, crun, { fastPaths: fastOci });
   try {
     await start(tasks, 'later');
@@ -173,14 +173,14 @@ test('a trial chooses the covered namespace if a directory must be covered, and 
   }
 });
 
-test('a directory that cannot be covered is an error of the call, before anything is started', () => {
+test('a directory that cannot be covered fails the call before anything is started', () => {
   const program = { name: 'crun', path: 'no', covered: { tree: scratch.directory, path: 'no', nsenter: 'no' } };
   assert.throws(() => startedByOthers(program, namespaces), { code: 'invalid_argument' });
   assert.throws(() => startedHere({ program, start: startByFork }, namespaces), { code: 'invalid_argument' });
   assert.deepEqual(covered(), []);
 });
 
-test('a command whose OCI runtime cannot be started leaves no namespace behind', async () => {
+test('a command whose OCI runtime fails to start leaves no namespace behind', async () => {
   const config = join(scratch.directory, 'config.json');
   writeFileSync(config, JSON.stringify(testSpec(scratch, 'none', ['true'])));
   const start = () => {

@@ -30,7 +30,7 @@ test('a command whose child keeps its output open does not block the caller', as
   }
 });
 
-test('foreign files in the directory of a task are removed with it, and its bundle can be run again', async () => {
+test('foreign files in a task’s directory are removed with it, and its bundle can be run again', async () => {
   const scratch = makeScratch();
   const tasks = await openTasks(scratch, await workingCrun(scratch));
   const [bundle, own] = [join(scratch.directory, 'bundle'), join(scratch.directory, 'state/bundles/again')];
@@ -51,7 +51,7 @@ test('foreign files in the directory of a task are removed with it, and its bund
   }
 });
 
-test('the directories of a task, including that of its OCI runtime, are moved to the trash as a whole', async () => {
+test('a task’s directories, including that of its OCI runtime, are moved to the trash as a whole', async () => {
   const scratch = makeScratch();
   const state = join(scratch.directory, 'state');
   const thrown: string[] = [];
@@ -78,7 +78,7 @@ test('the directories of a task, including that of its OCI runtime, are moved to
   }
 });
 
-test('tasks of one seccomp profile share the filter that crun compiled for the first of them', async () => {
+test('tasks with the same seccomp profile share the filter that crun compiled for the first of them', async () => {
   const scratch = makeScratch();
   const fastPaths = fastOci;
   const tasks = await openTasks(scratch, await workingCrun(scratch, fastPaths), { fastPaths });

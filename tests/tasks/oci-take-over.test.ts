@@ -70,7 +70,7 @@ test('a damaged record that cannot be rebuilt fails neither the start nor other 
   }
 });
 
-test('a task whose monitor died while no runtime ran is killed by the start of the next runtime', async () => {
+test('a task whose monitor died while no runtime was running is killed when the next runtime starts', async () => {
   const scratch = makeScratch();
   const mark = newMark();
   const before = await openTasks(scratch, runc);
@@ -93,7 +93,7 @@ test('a task whose monitor died while no runtime ran is killed by the start of t
   }
 });
 
-test('a monitor reports the exit of its task before its own: of 100 tasks that are polled, none is taken for dead', async () => {
+test('a monitor reports the task’s exit before its own: none of 100 polled tasks is considered dead', async () => {
   const scratch = makeScratch();
   const tasks = await openTasks(scratch, runc);
   const live = async (id: string) => {

@@ -10,12 +10,12 @@ import { makeScratch, processesWith } from './fixture.ts';
 const packageDirectory = new URL('../../packages/shim/', import.meta.url).pathname;
 const example = join(packageDirectory, 'examples/run-task.ts');
 
-test("the README of the package shim has the example's source", () => {
+test('the README of the shim package contains the example’s source', () => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(packageDirectory, 'README.md'), 'utf8')) ?? [];
   assert.equal(block, readFileSync(example, 'utf8'));
 });
 
-test('the example runs a process by a shim, receives its exit event, and leaves nothing behind', async () => {
+test('the example runs a process through a shim, receives its exit event, and leaves nothing behind', async () => {
   const scratch = makeScratch();
   const state = join(scratch.directory, 'shims');
   try {

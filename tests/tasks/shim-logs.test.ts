@@ -56,7 +56,7 @@ describe('logs of tasks of shims', () => {
     return { exit, logPath };
   };
 
-  test('a log on a disk that hangs blocks its container, and nothing else', async () => {
+  test('a log on a hung disk blocks its container and nothing else', async () => {
     const fifo = join(scratch.directory, 'stalled.log');
     execFileSync('mkfifo', [fifo]);
     // keeps the FIFO open without reading from it; exits after 30 s, so that the test ends even if everything is blocked
@@ -80,7 +80,7 @@ describe('logs of tasks of shims', () => {
     for (const id of ['stalled', 'other']) await tasks.delete(id);
   });
 
-  test('a log is complete with much simultaneous output on both streams', async () => {
+  test('a log is complete even with heavy simultaneous output on both streams', async () => {
     const { exit, logPath } = await start('loud', 'seq 1 50000 & seq 1 50000 >&2; wait');
     assert.equal((await exit).exitCode, 0);
     const text = contentOf(logPath);
@@ -116,7 +116,7 @@ describe('logs of tasks of shims', () => {
     await tasks.delete('killed');
   });
 
-  test('a task whose log was removed is recovered after a restart, and gets a new log at ReopenContainerLog', async () => {
+  test('a task whose log was removed is recovered after a restart, and gets a new log on ReopenContainerLog', async () => {
     const directory = join(scratch.directory, 'logs');
     execFileSync('mkdir', [directory]);
     const logPath = join(directory, 'gone.log');

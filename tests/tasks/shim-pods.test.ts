@@ -33,7 +33,7 @@ describe('the containers of a pod share a shim', () => {
   const shims = () => processesWith(`-address ${scratch.directory}`);
   const bundles = () => readdirSync(join(scratch.directory, 'shims', 'bundles'));
 
-  test('until the last of them is deleted, also if the first one is deleted first and the runtime is restarted', async () => {
+  test('until the last task is deleted, even if the first one is deleted first and the runtime is restarted', async () => {
     await Promise.all([start('first', 'pod'), start('second', 'pod')]);
     await start('alone', 'other-pod');
     assert.equal(shims().length, 2);
@@ -55,7 +55,7 @@ describe('the containers of a pod share a shim', () => {
     await waitFor(() => shims().length === 0 || undefined, seconds);
   });
 
-  test('all of them are lost with it, and new ones can be created after their deletion', async () => {
+  test('all tasks are lost with it, and new ones can be created once they are deleted', async () => {
     await Promise.all([start('one', 'pod'), start('two', 'pod')]);
     process.kill(Number.parseInt(shims()[0]!, 10), 'SIGKILL');
     for (const id of ['one', 'two'])
@@ -67,7 +67,7 @@ describe('the containers of a pod share a shim', () => {
     assert.deepEqual(bundles(), []);
   });
 
-  test('a shim that does not answer is killed when its last task is deleted', async () => {
+  test('a shim that does not respond is killed when its last task is deleted', async () => {
     await start('stuck', 'pod');
     const pid = Number.parseInt(shims()[0]!, 10);
     process.kill(pid, 'SIGSTOP');

@@ -57,7 +57,7 @@ describe("records of shims' tasks", () => {
     assert.equal(await statusOf('old'), 'absent');
   });
 
-  test('a task whose record is damaged is killed and can be removed completely, and other tasks are served', async () => {
+  test('a task with a damaged record is killed and can be removed completely, and other tasks are served', async () => {
     await start('damaged');
     await start('sound');
     writeFileSync(recordOf('damaged'), readFileSync(recordOf('damaged')).subarray(0, 20));

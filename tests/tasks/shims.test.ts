@@ -76,7 +76,7 @@ describe('containerd-shim-runc-v2', () => {
     await remove(call);
   });
 
-  test('tasks of one pod have one shim', async () => {
+  test('tasks in a pod share one shim', async () => {
     const pod = { 'io.kubernetes.cri.sandbox-id': `pod-${scratch.cgroupParent.slice(1)}` };
     const calls = ['one', 'two'].map((id) => prepare(id, ['sleep', '1000'], pod));
     const [first, second] = [await shims.start(calls[0]!, bound()), await shims.start(calls[1]!, bound())];
@@ -111,7 +111,7 @@ describe('containerd-shim-runc-v2', () => {
     await remove(call);
   });
 
-  test('events of the publish program are received too', async () => {
+  test('events from the publish binary are received too', async () => {
     const event = anyPack(TaskOOMSchema, create(TaskOOMSchema, { containerId: 'published' }));
     const args = ['--address', '/x', 'publish', '--topic', '/tasks/oom', '--namespace', 'podwright'];
     execFileSync(shims.home.publisher, args, { input: toBinary(AnySchema, event) });

@@ -10,7 +10,7 @@ import { makeScratch, openShimTasks, openTasks, runc, testSpec } from './fixture
 
 const bound = () => AbortSignal.timeout(60_000);
 
-test('a task is created by the runtime of its handler, and stays there when the handlers change', async () => {
+test('a task is created by its handler’s runtime, and stays there when the handlers change', async () => {
   const scratch = makeScratch();
   const open = async (names: [string, string][]) => {
     const shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });

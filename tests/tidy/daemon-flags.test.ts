@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { daemonFlags, PROCESS_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 
-test('bin/podwright starts a daemon with the same flags as a daemon in the background', () => {
+test('bin/podwright starts a daemon with the same flags as a background daemon', () => {
   const script = readFileSync(new URL('../../bin/podwright', import.meta.url), 'utf8');
   const flagsOf = (command: string) =>
     new RegExp(`^ +(?:\\w+ \\| )*${command}\\b.*\\)\\n +flags='(--[^']+)'`, 'm').exec(script)?.[1]?.split(' ');

@@ -38,7 +38,7 @@ function isBroken(path: string, link: string): boolean {
   return !isThere || (anchor !== undefined && !anchorsOf(target).includes(anchor));
 }
 
-test('links of the documents lead to files and headings of the tree', () => {
+test('links in the documents point to existing files and headings', () => {
   const links = documents.flatMap((path) => linksOf(path).map((link) => ({ path, link })));
   assert.ok(links.length >= 150, `only ${links.length} links were found`);
   assert.deepEqual(
@@ -47,14 +47,14 @@ test('links of the documents lead to files and headings of the tree', () => {
   );
 });
 
-test('docs/kubelet-configuration is what the table of fields says: run make docs', () => {
+test('docs/kubelet-configuration matches the field table: run make docs', () => {
   const folder = 'docs/kubelet-configuration/';
   const pages = kubeletConfigurationPages(read(`${folder}README.md`));
   assert.deepEqual(pagesOf(folder).sort(), [...pages.keys()].sort());
   for (const [path, text] of pages) assert.equal(read(folder + path), text, `${path} is stale: run make docs`);
 });
 
-test('docs/kubelet-configuration has an entry for every field and flag, and one only', () => {
+test('docs/kubelet-configuration has exactly one entry for each field and flag', () => {
   const text = pagesOf('docs/kubelet-configuration/').map((page) => read(`docs/kubelet-configuration/${page}`));
   const named = [...text.join('\n').matchAll(/^(?:## |- Flag: |- )`([\w.-]+)`(?: as .*|: .*)?$/gm)].map(
     (match) => match[1]!,
@@ -76,7 +76,7 @@ test('the index of docs/differences lists each page once, by its title', () => {
   assert.deepEqual(listed.sort(), titles.sort());
 });
 
-test('an entry of docs/differences has its own heading and a short paragraph about Podwright', () => {
+test('each entry in docs/differences has its own heading and a short paragraph about Podwright', () => {
   const entries = pagesOf('docs/differences/').flatMap((page) =>
     read(`docs/differences/${page}`)
       .split(/^## /m)

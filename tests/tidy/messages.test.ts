@@ -18,7 +18,7 @@ function isCommand(program: ReturnType<typeof createProgram>, [name, below]: [st
   return command.commands.length === 0 || below === undefined || command.commands.some((one) => one.name() === below);
 }
 
-test('every command that a message names exists', () => {
+test('every command named in a message exists', () => {
   const program = createProgram(() => undefined);
   const named = shipped.flatMap((path) =>
     [...codeOf(path).matchAll(NAMED)].map(([text, name, below]) => ({ path, text, name: name!, below })),
@@ -37,7 +37,7 @@ const NUMBERED =
 /** Phrases with numbers that are limits, and so never one. */
 const OVER_A_LIMIT = /\b(?:more than|at most|cannot all|once)\b/;
 
-test('numbers with nouns in messages are formatted by `counted`, so that one has the singular', () => {
+test('numbers with nouns in messages are formatted by `counted`, which handles the singular', () => {
   assert.match('\u0024{pods.length} pods go on', NUMBERED);
   const wrong = shipped.flatMap((path) =>
     codeOf(path)

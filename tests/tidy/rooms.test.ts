@@ -13,7 +13,7 @@ const isAtTop = (path: string) => path.split('/').length === 4;
 
 const PACKAGES = [...new Set(shipped.map((path) => path.split('/')[1]!))];
 
-test('cycles of a graph are found', () => {
+test('cycles in a graph are found', () => {
   const graph = new Map([
     ['a', ['b', 'c']],
     ['b', ['d']],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, sources } from './source-tree.ts';
 
-test('each subnet is used by one test file', () => {
+test('each subnet is used by only one test file', () => {
   const users = new Map<string, Set<string>>();
   for (const path of sources.filter((path) => path.startsWith('tests/')))
     for (const [, subnet] of read(path).matchAll(/'(10\.\d+\.\d+\.0\/24)'/g))

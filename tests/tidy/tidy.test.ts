@@ -147,7 +147,7 @@ test('packages import only the packages in the table', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('ARCHITECTURE.md has a row for each package, with what it may import', () => {
+test('ARCHITECTURE.md has a row for each package, with its permitted imports', () => {
   const [, section = ''] = read('ARCHITECTURE.md').split('\n## Packages\n');
   const rows = section.split('\n## ')[0]!.matchAll(/^- `([^`]+)`: .*?(?:\. Imports: (.+))?$/gm);
   const list = [...rows].map(([, name, targets]) => [name!, targets?.split(', ').sort() ?? []]);
@@ -168,7 +168,7 @@ const MODULE_STATE = [
   'packages/system/src/server-mounts.ts: serverMounts', // a silent server must occupy one program of the process at most
 ];
 
-test('modules have no mutable state except the listed variables', () => {
+test('modules have no mutable state except for the listed variables', () => {
   const found = shipped.flatMap((path) =>
     [
       ...read(path).matchAll(
@@ -179,7 +179,7 @@ test('modules have no mutable state except the listed variables', () => {
   assert.deepEqual(found.sort(), MODULE_STATE);
 });
 
-test('the rooms of the runtime below src/cri do not use CRI types', () => {
+test('runtime modules outside the CRI layer do not use CRI types', () => {
   const rooms = shipped.filter((path) =>
     /^packages\/runtime\/src\/(?!cri\/|builtins\.ts|runtime\.ts|runtime-parts\.ts)/.test(path),
   );
@@ -192,7 +192,7 @@ test('the rooms of the runtime below src/cri do not use CRI types', () => {
   );
 });
 
-test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
+test('files stay small: none over 500 lines, 95 % under 350', () => {
   const lengths = shipped.map((path) => ({ path, lines: read(path).split('\n').length }));
   assert.deepEqual(
     lengths.filter(({ lines }) => lines > 500),
@@ -209,7 +209,7 @@ test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
 const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_014 };
 const MAX_PACKAGE_LINES = 15_000;
 
-test('no package has more than 15,000 lines of code, except the listed ones, which may only shrink', () => {
+test('no package has more than 15,000 lines of code, except for the listed ones, which may only shrink', () => {
   const lines: Record<string, number> = {};
   for (const path of shipped.filter((path) => !path.endsWith('.fixture.ts'))) {
     const name = path.split('/')[1]!;
@@ -223,7 +223,7 @@ test('no package has more than 15,000 lines of code, except the listed ones, whi
   assert.deepEqual(tooLarge, []);
 });
 
-test('directories are at most two deep below a package src', () => {
+test('directories are nested at most two levels under a package’s src', () => {
   const deep = shipped.filter((path) => path.split('/').length > 6);
   assert.deepEqual(deep, []);
 });
@@ -264,7 +264,7 @@ test('docs/security.md names exactly the attacks of tests/security', () => {
   assert.deepEqual([...new Set(named)].sort(), attacks.sort());
 });
 
-test('the files that docs/flow-*.md name exist', () => {
+test('the files named in docs/flow-*.md exist', () => {
   const flows = tracked.filter((path) => /^docs\/flow-.*\.md$/.test(path));
   assert.ok(flows.length >= 3);
   for (const flow of flows) {
@@ -279,7 +279,7 @@ test('ARCHITECTURE.md is a map of at most 12 KB', () => {
   assert.ok(Buffer.byteLength(read('ARCHITECTURE.md')) <= 12 << 10);
 });
 
-test('the files and directories that ARCHITECTURE.md, the decisions and docs/performance.md name exist', () => {
+test('the files and directories named in ARCHITECTURE.md, the decisions and docs/performance.md exist', () => {
   const documents = tracked.filter((path) => /^(?:ARCHITECTURE|docs\/performance|docs\/decisions\/.*)\.md$/.test(path));
   const isThere = (path: string) => tracked.some((file) => file === path || file.startsWith(`${path}/`));
   const missing = documents.flatMap((document) =>
@@ -318,7 +318,7 @@ function commands({ withHidden = true } = {}): string[] {
   ]);
 }
 
-test('commands of podwright that messages and documents name exist', () => {
+test('podwright commands named in messages and documents exist', () => {
   const known = commands();
   assert.ok(known.includes('run') && known.includes('runtime plugins'));
   const texts = [
@@ -333,7 +333,7 @@ test('commands of podwright that messages and documents name exist', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('the first page of help names exactly the existing commands', () => {
+test('the first help page lists exactly the existing commands', () => {
   const page = /const HELP = `([^`]*)`/s.exec(read('packages/cli/src/program.ts'))![1]!;
   const lists = [...page.matchAll(/^(?:Pods|Objects|Workloads|In pods|Images|Daemons|Clusters|Host): +(.+)$/gm)].map(
     (match) => match[1]!.replace(/\(.*?\)/g, ''),
@@ -344,7 +344,7 @@ test('the first page of help names exactly the existing commands', () => {
   assert.deepEqual(named.sort(), shown.sort());
 });
 
-test('the README of a package quotes its examples as they are', () => {
+test('a package’s README quotes its examples verbatim', () => {
   const examples = tracked.filter(isExample);
   assert.notDeepEqual(examples, []);
   const unlike = examples.filter((path) => {

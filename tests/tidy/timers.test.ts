@@ -54,7 +54,7 @@ function delaysOf(path: string): string[] {
   });
 }
 
-test('no unbounded delay of a user is passed to a timer of Node.js', () => {
+test('no unbounded user-specified delay is passed to a Node.js timer', () => {
   const found = shipped.map((path) => [path, delaysOf(path)] as const).filter(([, delays]) => delays.length > 0);
   assert.deepEqual(Object.fromEntries(found.filter(([path]) => !path.includes('.fixture.'))), OWN_DELAYS);
 });

@@ -19,7 +19,7 @@ test('all sources have the same version', () => {
   }
 });
 
-test('a build has the version of the tag of its commit, else that of package.json', (context) => {
+test('a build has the version of its commit’s tag, otherwise that in package.json', (context) => {
   const checkout = mkdtempSync(join(tmpdir(), 'pwr-'));
   context.after(() => rmSync(checkout, { recursive: true }));
   const person = ['-c', 'user.name=x', '-c', 'user.email=x@example.invalid'];

@@ -9,7 +9,7 @@ const WORDS = /\b(?:told|tells?|anew|whoever|nobody|beside|wish|stood)\b/gi;
 /** Lower this whenever the count drops; never raise it. */
 const MAX_WORDS = 26;
 
-test('the words that plain English avoids become fewer', () => {
+test('the number of words that plain English avoids only decreases', () => {
   const documents = tracked.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
   const counts = [...sources, ...documents]
     .filter((path) => path !== SELF)

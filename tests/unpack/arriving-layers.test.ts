@@ -70,7 +70,7 @@ for (const [name, blob] of Object.entries({
   });
 }
 
-test('after a blob that ends early or is refused, the worker can unpack the next', async () => {
+test('after a blob that ends early or is rejected, the worker can unpack the next one', async () => {
   const blob = gzipSync(archive);
   const cut = begin('cut', blob.subarray(0, blob.length - 20));
   cut.send(blob.length - 20);
@@ -82,7 +82,7 @@ test('after a blob that ends early or is refused, the worker can unpack the next
   assert.equal((await unpackEntries(unpacker, scratch, [file('a', 'b')])).entries, 1);
 });
 
-test('a failed transfer ends the unpacking, after which no more is written', async () => {
+test('a failed transfer ends the unpacking, and nothing more is written', async () => {
   const blob = gzipSync(archive);
   const { arriving, directory, send, unpacked } = begin('failed', blob);
   send(Math.floor(blob.length / 2));
@@ -95,7 +95,7 @@ test('a failed transfer ends the unpacking, after which no more is written', asy
   assert.equal(statSync(`${directory}/big`).size, size);
 });
 
-test('blobs that arrive slowly occupy only one worker, and do not block other layers', async () => {
+test('slowly arriving blobs occupy only one worker and do not block other layers', async () => {
   const blob = gzipSync(archive);
   const slow = ['a', 'b', 'c'].map((name) => begin(name, blob));
   for (const { send } of slow) send(Math.floor(blob.length / 2));

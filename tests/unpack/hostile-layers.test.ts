@@ -72,18 +72,18 @@ suite('escapes from the directory', () => {
     assert.equal(text(scratch.at('layer/y')), 'y');
   });
 
-  test('a file replaces a link of the same name instead of being written through it', async () => {
+  test('a file replaces a link with the same name instead of being written through it', async () => {
     await unpack([symlink('x', join(outside, 'secret')), file('x', 'mine', { mode: 0o777, uid: 99 })]);
     assert.equal(text(scratch.at('layer/x')), 'mine');
   });
 
-  test('a directory replaces a link of the same name, and attributes are set on the directory', async () => {
+  test('a directory replaces a link with the same name, and attributes are set on the directory', async () => {
     await unpack([symlink('x', outside), directory('x', { mode: 0o777, uid: 99 }), file('x/y', 'y')]);
     assert.ok(lstatSync(scratch.at('layer/x')).isDirectory());
     assert.equal(text(scratch.at('layer/x/y')), 'y');
   });
 
-  test('if a link replaces a directory, the deferred attributes of the directory are not set through the link', async () => {
+  test('if a link replaces a directory, the directory’s deferred attributes are not set through the link', async () => {
     const pax = { 'SCHILY.xattr.user.evil': 'x', mtime: '5' };
     await unpack([
       directory('d', { pax }),
@@ -94,7 +94,7 @@ suite('escapes from the directory', () => {
     assert.ok(lstatSync(scratch.at('layer/d')).isSymbolicLink());
   });
 
-  test('hard links can only have files of the layer as targets', async () => {
+  test('hard links can only point to files in the layer', async () => {
     for (const target of ['../outside/secret', 'a/../../outside/secret', '..']) {
       await refuses([hardLink('x', target)], 'invalid_argument', /leads out of it/);
     }
@@ -106,13 +106,13 @@ suite('escapes from the directory', () => {
     assert.equal(text(scratch.at('layer/x')), 'mine');
   });
 
-  test('hard links to files of parent layers do not follow links there', async () => {
+  test('hard links to files in parent layers do not follow links there', async () => {
     await unpackEntries(unpacker, scratch, [symlink('l', outside), file('f', '1')], { name: 'base' });
     const parentDirectories = [scratch.at('base')];
     await refuses([hardLink('x', 'l/secret')], 'invalid_argument', /which does not exist/, { parentDirectories });
   });
 
-  test('whiteouts only delete names in their directory', async () => {
+  test('whiteouts delete only names in their own directory', async () => {
     for (const name of ['.wh.', '.wh..', '.wh...', 'a/.wh.', 'a/.wh...']) {
       await refuses([directory('a'), file(name)], 'invalid_argument', /names no file/);
     }
@@ -126,14 +126,14 @@ suite('escapes from the directory', () => {
     for (const name of ['d', 'f']) assert.deepEqual(system.listXattrs(scratch.at(`layer/${name}`)), []);
   });
 
-  test('loops of links are refused', async () => {
+  test('link loops are rejected', async () => {
     await refuses([symlink('a', 'b'), symlink('b', 'a'), file('a/x')], 'invalid_argument', /too many symbolic links/);
     await refuses([symlink('a', 'a/a/a/a'), file('a/x')], 'invalid_argument', /too many symbolic links/);
   });
 });
 
 suite('invalid entries', () => {
-  test('a file cannot be a directory', async () => {
+  test('a file cannot serve as a directory', async () => {
     await refuses(
       [file('a', 'x'), file('a/b', 'y')],
       'invalid_argument',
@@ -148,14 +148,14 @@ suite('invalid entries', () => {
     await refuses([{ name: 'x', pax: { path: 'n/'.repeat(3000) } }], 'invalid_argument', /a name has 6000 bytes/);
   });
 
-  test('an empty link target, a device out of range, and an attribute that is too big are refused', async () => {
+  test('an empty link target, a device number out of range and an oversized attribute are rejected', async () => {
     await refuses([symlink('x', '')], 'not_found', /create "x"/);
     await refuses([{ name: 'x', flag: '3', device: [5000, 0] }], 'invalid_argument', /out of range/);
     const pax = { 'SCHILY.xattr.user.big': 'x'.repeat(70_000) };
     await refuses([{ name: 'x', pax }], 'invalid_argument', /attribute of 70000 bytes/);
   });
 
-  test('the last of many entries of one name takes effect', async () => {
+  test('the last of several entries with the same name wins', async () => {
     const kinds = (index: number): FixtureEntry =>
       [directory('x'), file('x', `${index}`), symlink('x', 'y'), { name: 'x', flag: '6' }, file('x/y', 'z')][
         index % 5
@@ -171,7 +171,7 @@ suite('invalid entries', () => {
 suite('compression', () => {
   const archive = tarArchive([file('x', 'content'.repeat(1000))]);
 
-  test('is detected from the bytes, not from the media type', async () => {
+  test('is detected from the content, not from the media type', async () => {
     const many = (pack: (bytes: Buffer) => Buffer) =>
       Buffer.concat([pack(archive.subarray(0, 700)), pack(archive.subarray(700))]);
     const skippable = Buffer.from('502a4d1804000000abcdef01', 'hex');
@@ -186,7 +186,7 @@ suite('compression', () => {
     }
   });
 
-  test('allows certain data after the stream and any after the archive, and empty streams and archives', async () => {
+  test('allows certain data after the stream and any data after the archive, as well as empty streams and archives', async () => {
     const garbage = Buffer.from('garbage, and more of it');
     const followed = Buffer.concat([archive, garbage]);
     const zeros = Buffer.alloc(1024);
@@ -239,7 +239,7 @@ suite('compression', () => {
 });
 
 suite('bombs', () => {
-  test('a layer of more bytes than allowed is refused', async () => {
+  test('a layer with more bytes than allowed is rejected', async () => {
     const bomb = gzipSync(tarArchive([file('x', '0'.repeat(50 << 20))]));
     assert.ok(bomb.length < 100_000);
     await refuses(bomb, 'resource_exhausted', /more than the 10485760 bytes/, { maxBytes: 10 << 20 });
@@ -276,7 +276,7 @@ suite('aborting', () => {
     level: 1,
   });
 
-  test('an aborted unpacking rejects with the reason, and writes no more', async () => {
+  test('an aborted unpacking rejects with the reason and writes nothing more', async () => {
     const controller = new AbortController();
     const reason = new Error('aborted');
     let reports = 0;
@@ -293,7 +293,7 @@ suite('aborting', () => {
     assert.deepEqual(count(), before);
   });
 
-  test('an unpacking that is aborted while it waits rejects at once, and others are not affected', async () => {
+  test('an unpacking aborted while waiting rejects at once, and others are not affected', async () => {
     const controller = new AbortController();
     const running = ['a', 'b'].map((name) => unpackEntries(unpacker, scratch, big, { name }));
     const waiting = unpackEntries(unpacker, scratch, big, { name: 'c', signal: controller.signal });

@@ -12,7 +12,7 @@ import { loadSystem } from '../../packages/system/src/system.ts';
 import { file, unpackEntries } from './layer.fixture.ts';
 import { Scratch } from './scratch.ts';
 
-test('a prepared worker unpacks the next layer, and no more workers are started than needed', async (t) => {
+test('a prepared worker unpacks the next layer, and no more workers than needed are started', async (t) => {
   using scratch = new Scratch();
   const started: Worker[] = [];
   const onWorker = (worker: Worker) => started.push(worker);
@@ -36,7 +36,7 @@ test('a prepared worker unpacks the next layer, and no more workers are started 
   assert.equal(await counted(), 2);
 });
 
-test('the bundle of the worker only loads modules of Node.js', () => {
+test('the worker’s bundle only loads Node.js modules', () => {
   using scratch = new Scratch();
   const out = scratch.at('dist');
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), out]);

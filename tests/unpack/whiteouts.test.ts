@@ -75,18 +75,18 @@ const without = (...names: string[]) =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !names.some((prefix) => name.startsWith(prefix))));
 
 suite('whiteouts', () => {
-  test('delete files and directories of the layers below', async () => {
+  test('delete files and directories in lower layers', async () => {
     await check([file('a/.wh.1')], without('a/1'));
     await check([file('.wh.a')], without('a/'));
     await check([directory('a'), file('a/.wh.b'), file('.wh.top')], without('a/b', 'top'));
   });
 
-  test('of missing files do nothing', async () => {
+  test('of missing files have no effect', async () => {
     await check([file('.wh.absent'), file('nowhere/at/all/.wh.x')].slice(0, 1), all);
     await check([file('a/.wh.1'), file('a/.wh.1')], without('a/1'));
   });
 
-  test('that are opaque hide the lower contents of the directory, wherever they are in the archive', async () => {
+  test('that are opaque hide the directory’s lower contents, wherever they are in the archive', async () => {
     const opaque = file('a/.wh..wh..opq');
     const expected = { ...without('a/'), 'a/': '', 'a/new': 'new' };
     await check([directory('a'), opaque, file('a/new', 'new')], expected);
@@ -96,13 +96,13 @@ suite('whiteouts', () => {
     await check([file('a/b/new', 'new'), opaque, file('a/b/.wh..wh..opq')], below);
   });
 
-  test('do not delete files of the same layer, wherever they are in the archive', async () => {
+  test('do not delete files in the same layer, wherever they are in the archive', async () => {
     const expected = { ...all, 'a/1': 'new' };
     await check([file('a/1', 'new'), file('a/.wh.1')], expected);
     await check([file('a/.wh.1'), file('a/1', 'new')], expected);
   });
 
-  test('of a directory hide its lower contents if the layer creates the directory again', async () => {
+  test('of a directory hide its lower contents if the layer re-creates the directory', async () => {
     const expected = { ...without('a/b'), 'a/b/': '', 'a/b/new': 'new' };
     await check([file('a/.wh.b'), directory('a/b'), file('a/b/new', 'new')], expected);
     await check([directory('a/b'), file('a/b/new', 'new'), file('a/.wh.b')], expected);
@@ -145,7 +145,7 @@ suite('whiteouts', () => {
     await check([file('a', 'x'), directory('a'), file('a/new', 'new')], expected);
   });
 
-  test('leave no files in a directory that is new or opaque', async () => {
+  test('leave no files in a new or opaque directory', async () => {
     await check([directory('new'), file('new/.wh.x'), file('new/y', 'y')], { ...all, 'new/': '', 'new/y': 'y' });
     const opaque = file('a/.wh..wh..opq');
     const expected = { ...without('a/'), 'a/': '', 'a/b/': '', 'a/b/new': 'new' };
@@ -154,7 +154,7 @@ suite('whiteouts', () => {
     await check([opaque, ...inside], expected);
   });
 
-  test('of files that an opaque whiteout of a middle layer hides leave no files', async () => {
+  test('of files hidden by an opaque whiteout in a middle layer leave no files', async () => {
     const expected = { ...without('a/'), 'a/': '', 'a/b/': '' };
     const deletions = [directory('a/b'), file('a/b/.wh.3'), file('a/.wh.1')];
     await checkLayers([base, [file('a/.wh..wh..opq')], deletions], expected);
@@ -167,7 +167,7 @@ suite('whiteouts', () => {
     });
   });
 
-  test('delete the file of a layer below to which the same layer has a hard link', async () => {
+  test('delete the lower file that the same layer has a hard link to', async () => {
     const expected = { ...without('a/1'), link: 'base' };
     await check([hardLink('link', 'a/1'), file('a/.wh.1')], expected);
     await check([hardLink('link', 'a/1'), file('a/.wh..wh..opq')], { ...without('a/'), 'a/': '', link: 'base' });
@@ -177,7 +177,7 @@ suite('whiteouts', () => {
     await check([hardLink('a/1', 'a/1'), file('a/.wh.1')], all);
   });
 
-  test('and other entries, in any order, have the result that the image-spec defines', async () => {
+  test('and other entries, in any order, have the result defined by the image-spec', async () => {
     const names = ['a', 'b', 'c'];
     const lower = names.flatMap((one) => [
       directory(one),
@@ -202,7 +202,7 @@ suite('whiteouts', () => {
 });
 
 suite('entries', () => {
-  test('replace files of another type, in layers below and in the same layer', async () => {
+  test('replace files of a different type, in lower layers and in the same layer', async () => {
     await check([file('a', 'a file')], { ...without('a'), a: 'a file' });
     await check([directory('top'), file('top/x', 'x')], { ...without('top'), 'top/': '', 'top/x': 'x' });
     await check([file('top/x', 'x')], { ...without('top'), 'top/': '', 'top/x': 'x' });
@@ -210,7 +210,7 @@ suite('entries', () => {
     await check([file('x', '1'), file('x', '2'), directory('x'), file('x/y', '3')], { ...all, 'x/': '', 'x/y': '3' });
   });
 
-  test('whose parent directory has no entry get it with its attributes from the layers below', async () => {
+  test('without an entry for the parent directory get it with its attributes from the lower layers', async () => {
     using scratch = new Scratch();
     const attributes = { mode: 0o2751, uid: 12, gid: 34, mtime: 1_000_000_000 };
     const pax = { 'SCHILY.xattr.user.probe': 'x', mtime: '1000000000' };
@@ -276,7 +276,7 @@ suite('hard links to a layer below', () => {
     assert.equal(lstatSync(scratch.at('upper/d')).mode & 0o7777, 0o700);
   });
 
-  test('are refused if the file was deleted in a layer between or in the same layer, or never existed', async () => {
+  test('are rejected if the file was deleted in an intermediate or the same layer, or never existed', async () => {
     using scratch = new Scratch();
     await unpackEntries(unpacker, scratch, [file('x', '1')], { name: 'base' });
     const one = [scratch.at('base')];

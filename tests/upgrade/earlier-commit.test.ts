@@ -54,7 +54,7 @@ function earlierSources(): string {
   return sources;
 }
 
-test('a node of an earlier commit is replaced under its pods, and takes them back', async () => {
+test('a node from an earlier commit is replaced while its pods run, and takes them over again', async () => {
   const builds = {
     earlier: buildBundleOf(earlierSources(), makeDirectory(), '0.0.9'),
     current: bundle.program,

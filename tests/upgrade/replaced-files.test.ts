@@ -19,7 +19,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('a running node needs no file of its program again', async () => {
+test('a running node never needs the files of its program again', async () => {
   const dist = place.path('dist');
   cpSync(dirname(bundle.program), dist, { recursive: true, dereference: true });
   symlinkSync(new URL('../../node_modules', import.meta.url).pathname, place.path('node_modules'));

@@ -72,7 +72,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('the node runs the new release in the same process, and its pods go on; so it does after a downgrade', async () => {
+test('the node runs the new release in the same process and its pods keep running, and likewise after a downgrade', async () => {
   const pods = await containers();
   assert.equal(pods.length, 2);
   for (const [release, from] of [
@@ -95,7 +95,7 @@ test('the node runs the new release in the same process, and its pods go on; so 
   assert.match(await ok('upgrade'), /^the node already runs podwright 0\.1\.0$/m);
 });
 
-test('a run in the foreground goes on while the node restarts, and shows each line of its pod once', async () => {
+test('a run in the foreground continues while the node restarts, and shows each line of its pod once', async () => {
   const script = 'trap "exit 0" TERM; i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.2; done';
   const run = podwright('run', place.file('run.yaml', podManifest('counting', script)));
   await run.until(/^line 5$/m);
@@ -114,7 +114,7 @@ test('a run in the foreground goes on while the node restarts, and shows each li
   assert.equal((await containers()).length, 2);
 });
 
-test('commands of another version work with the node, and name both versions', async () => {
+test('commands of a different version work with the node, and name both versions', async () => {
   const [pods, own] = [await containers(), program];
   program = install(next!, place.path('other'));
   try {
@@ -132,7 +132,7 @@ test('commands of another version work with the node, and name both versions', a
   assert.deepEqual(await containers(), pods);
 });
 
-test('releases that are damaged, incomplete, for another machine or of another version change nothing', async () => {
+test('releases that are damaged, incomplete, for a different machine or of a different version change nothing', async () => {
   const [before, pods] = [sha256(program), await containers()];
   const copy = place.path('input/copy');
   const cases: [what: RegExp, spoil: (archive: string) => string | undefined, given?: string][] = [
@@ -171,7 +171,7 @@ function renamed(archive: string, version: string): string {
   return path;
 }
 
-test('a release whose node does not start is replaced by the one before, whose node goes on with the pods', async () => {
+test('a release whose node fails to start is replaced by the previous one, whose node keeps the pods running', async () => {
   const pods = await containers();
   const { code, out } = await call('upgrade', broken!.directory);
   assert.equal(code, 1);
@@ -182,7 +182,7 @@ test('a release whose node does not start is replaced by the one before, whose n
   assert.deepEqual(await containers(), pods);
 });
 
-test('an upgrade that is killed at any step leaves one of both versions whole, and the next one succeeds', async () => {
+test('an upgrade killed at any step leaves one of the versions intact, and the next upgrade succeeds', async () => {
   const pods = await containers();
   for (const [index, step] of [/verified/, /runs on this host/, /replaced/, /restarting/].entries()) {
     const target = index % 2 === 0 ? next! : old!;
@@ -199,7 +199,7 @@ test('an upgrade that is killed at any step leaves one of both versions whole, a
   assert.deepEqual(await containers(), pods);
 });
 
-test('a node that is killed while it restarts into a release is started again', async () => {
+test('a node killed while restarting into a release is started again', async () => {
   const pods = await containers();
   const { pid } = JSON.parse(await ok('status', '-o', 'json')) as { pid: number };
   const upgrade = podwright('upgrade', next!.archive);
@@ -212,7 +212,7 @@ test('a node that is killed while it restarts into a release is started again', 
   assert.deepEqual(await containers(), pods);
 });
 
-test('a version that cannot read the records of a newer one is refused before it changes anything', async () => {
+test('a version that cannot read newer records is rejected before it changes anything', async () => {
   await ok('stop', '--keep');
   const formats = { runtime: place.path('root/runtime/format.json'), kubelet: place.path('root/kubelet/format.json') };
   for (const file of Object.values(formats))

@@ -53,7 +53,7 @@ spec:
     - {name: model, mountPath: /programs, subPath: bin}
 `;
 
-test('a pod with a user namespace owns its volumes, and keeps its ids over a restart of the kubelet', async () => {
+test('a pod with a user namespace owns its volumes, and keeps its IDs across a kubelet restart', async () => {
   const script = [
     'cat /proc/self/uid_map | xargs; echo $A; hostname; cat /proc/sys/net/ipv4/tcp_keepalive_time',
     'stat -c %u /disk/env /etc/hosts /model /dev/termination-log | sort -u',

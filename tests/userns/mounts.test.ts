@@ -52,7 +52,7 @@ async function start(name: string, options?: Container) {
 
 const mountOf = (more: object = {}) => ({ containerPath: '/data', hostPath: data, ...more });
 
-test('copied root file systems, images and their volumes belong to the users of the pod too', async () => {
+test('copied root file systems, images and their volumes belong to the pod’s users too', async () => {
   const image = { image: { image: runtime.image }, hostPath: '', containerPath: '/image', readonly: true };
   // kubelets map every mount, including images
   const mounts = [image, mountOf()].map((mount) => ({ ...mount, uidMappings: mapping, gidMappings: mapping }));
@@ -63,7 +63,7 @@ test('copied root file systems, images and their volumes belong to the users of 
   assert.equal(await run('stat -c %u /data/below'), '65534\n', 'mounts below a volume are not mapped');
 });
 
-test('mounts below a read-only mount stay writable unless it is recursively read-only', async () => {
+test('mounts under a read-only mount stay writable unless it is recursively read-only', async () => {
   const only = await start('ro', { mounts: [mountOf({ readonly: true })] });
   assert.match(await only.run('touch /data/x; touch /data/below/x && echo written'), /read-only.*written|written/is);
   const all = await start('rro', { mounts: [mountOf({ readonly: true, recursiveReadOnly: true })] });
@@ -71,7 +71,7 @@ test('mounts below a read-only mount stay writable unless it is recursively read
   assert.match(await all.run('touch /data/below/y'), /read-only/i);
 });
 
-test('mounts are propagated only if they are shared on the host', async () => {
+test('mounts propagate only if they are shared on the host', async () => {
   const mounts = [mountOf({ propagation: MountPropagation.PROPAGATION_BIDIRECTIONAL })];
   execFileSync('mount', ['--bind', data, data]);
   try {
@@ -87,7 +87,7 @@ test('mounts are propagated only if they are shared on the host', async () => {
   }
 });
 
-test('a seccomp profile of a file is applied, and not read for a privileged container', async () => {
+test('a seccomp profile from a file is applied, and not read for a privileged container', async () => {
   const file = join(data, 'profile.json');
   const rule = { names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' };
   writeFileSync(file, JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls: [rule] }));

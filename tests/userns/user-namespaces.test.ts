@@ -101,27 +101,27 @@ test('a terminal belongs to the user', async () => {
   await waitFor(said, { intervalMs: 50, signal: AbortSignal.timeout(60_000) });
 });
 
-test('containers share the PID namespace of the pod, which its user namespace owns', async () => {
+test('containers share the pod’s PID namespace, which is owned by its user namespace', async () => {
   const { run } = await start('shared', 'exec sleep 1000', { modes: { pid: NamespaceMode.POD } });
   assert.match(await run('cat /proc/1/cmdline | tr "\\0" " "'), /init/);
   assert.match(await run('cat /proc/1/uid_map'), new RegExp(`${HOST_ID}`));
 });
 
-test("a pod with a user namespace can be on the host's network, which it cannot change", async () => {
+test('a pod with a user namespace can use the host network, but not change it', async () => {
   const { run } = await start('hostnet', 'exec sleep 1000', { modes: { network: NamespaceMode.NODE } });
   assert.match(await run('cat /proc/self/uid_map'), new RegExp(`${HOST_ID}`));
   assert.match(await run('ls /sys/class/net'), /lo/);
   await run('! ip link add bridge9 type bridge 2> /dev/null && ! touch /sys/kernel/new 2> /dev/null');
 });
 
-test("a pod's own process can be the first that a runtime starts in a user namespace", async () => {
+test('a pod’s own process can be the first one a runtime starts in a user namespace', async () => {
   await runtime.stop();
   await runtime.start(HANDLERS, { load: false });
   const { run } = await start('first', 'exec sleep 1000', { modes: { pid: NamespaceMode.POD } });
   assert.match(await run('cat /proc/1/cmdline | tr "\\0" " "'), /init/);
 });
 
-test("a pod's own process of an image can be the first in a user namespace too", async () => {
+test('a pod’s own process from an image can also be the first one in a user namespace', async () => {
   const layout = join(runtime.place.directory, 'image', 'pause');
   const config = { Entrypoint: ['/bin/sleep', '100000'], Cmd: [], User: '65535:65535' };
   const { name: pauseImage } = await makeBusyboxImage(layout, { name: 'localhost/test/pause:1', config });
@@ -137,7 +137,7 @@ test("a pod's own process of an image can be the first in a user namespace too",
   await runtime.cri.image.removeImage({ image: { image: pauseImage } });
 });
 
-test('a container must have the user namespace of its pod', async () => {
+test('a container must use its pod’s user namespace', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await start('same', 'exec sleep 1000');
   const config = containerOf(image, 'other', 'true');
@@ -147,7 +147,7 @@ test('a container must have the user namespace of its pod', async () => {
   });
 });
 
-test('the pod and its user namespace are recovered by the next start of the runtime', async () => {
+test('the pod and its user namespace are recovered when the runtime restarts', async () => {
   const { podSandboxId, containerId, run } = await start('again', 'exec sleep 1000');
   await run('touch /before');
   await runtime.stop();

@@ -71,7 +71,7 @@ spec:
     - {name: all, mountPath: /all}
 `;
 
-test('a container has its volumes, its environment and its hosts file, and nothing of them is left', async (context) => {
+test('a container has its volumes, environment and hosts file, and nothing of them is left behind', async (context) => {
   const kubelet = await start(context);
   const script = [
     'echo "$1"; echo $TOKEN $C_page',
@@ -132,7 +132,7 @@ test('a pod with a missing ConfigMap waits with an event, and starts once it exi
   await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
 });
 
-test('a pod that exceeds the limit of an emptyDir is evicted with the reason', async (context) => {
+test('a pod that exceeds an emptyDir limit is evicted with the reason', async (context) => {
   const kubelet = await start(context);
   const manifest = (name: string, sizeLimit: string) => `
 apiVersion: v1

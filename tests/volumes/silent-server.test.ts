@@ -29,7 +29,7 @@ after(() => {
 
 const silent = { code: 'failed_precondition', message: /^the server of .+ \(fuse, silent\) does not respond/ };
 
-test('volumes on a silent server are refused and block no thread', { timeout: 60_000 }, async () => {
+test('volumes on an unresponsive server are rejected without blocking a thread', { timeout: 60_000 }, async () => {
   const plugin = new HostPathPlugin();
   const volume = { name: 'v', hostPath: { path: join(share, 'a'), type: 'Directory' as const } };
   const bind = { containerPath: '/a', hostPath: join(link, 'b'), readonly: false, recursiveReadOnly: false, image: '' };
@@ -46,7 +46,9 @@ test('volumes on a silent server are refused and block no thread', { timeout: 60
   await Promise.all(uses);
 });
 
-test('the mount point of a silent server is found without waiting for the server', { timeout: 60_000 }, async () => {
+test('the mount point of an unresponsive server is found without waiting for the server', {
+  timeout: 60_000,
+}, async () => {
   assert.deepEqual(await new ProgramMounter().mountsBelow(share), [share]);
   assert.ok(await new ProgramMounter().isMountPoint(share));
 });

@@ -85,7 +85,7 @@ const subPathRequest = (volumePath: string, subPath: string) => ({
   index: 0,
 });
 
-test('an emptyDir is writable for all users, persists over a restart, and is removed with the pod', async (context) => {
+test('an emptyDir is writable for all users, persists across a restart, and is removed with the pod', async (context) => {
   const { manager, newManager, directories } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
   const path = (await manager.mountForPod(pod, signal)).paths.get('data')!;
@@ -102,7 +102,7 @@ test('an emptyDir is writable for all users, persists over a restart, and is rem
   assert.deepEqual([...again.pathsOf('p')], []);
 });
 
-test('an emptyDir in memory is a tmpfs of its size, mounted once', async (context) => {
+test('an in-memory emptyDir is a tmpfs with its size, mounted once', async (context) => {
   const { manager, newManager, mounter, directories } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }]);
   const path = (await manager.mountForPod(pod, signal)).paths.get('data')!;
@@ -114,7 +114,7 @@ test('an emptyDir in memory is a tmpfs of its size, mounted once', async (contex
   assert.deepEqual(await mounter.mountsBelow(directories.pod('p')), []);
 });
 
-test('a Secret is stored only in memory, and a ConfigMap follows its object', async (context) => {
+test('a Secret is stored only in memory, and a ConfigMap follows changes to its object', async (context) => {
   const { manager, objects } = await setUp(context);
   const pod = podWith([
     { name: 'secret', secret: { secretName: 's', defaultMode: 0o400 } },
@@ -154,7 +154,7 @@ test('all unavailable volumes are reported, and the next attempt succeeds', asyn
   assert.deepEqual([failures, complete], [[], true]);
 });
 
-test('a volume that no container uses is not created', async (context) => {
+test('a volume not used by any container is not created', async (context) => {
   const { manager, directories } = await setUp(context);
   const pod = podWith([
     { name: 'data', emptyDir: {} },
@@ -166,7 +166,7 @@ test('a volume that no container uses is not created', async (context) => {
   assert.deepEqual(await readdir(directories.volumes('p')), ['kubernetes.io~empty-dir']);
 });
 
-test('a volume that cannot be updated any more stays unchanged, also over a restart', async (context) => {
+test('a volume that can no longer be updated stays unchanged, even across a restart', async (context) => {
   const { manager, newManager, objects } = await setUp(context);
   const volumes: Volume[] = [
     { name: 'secret', secret: { secretName: 's' } },
@@ -220,7 +220,7 @@ test('a subPath mounts a part of the volume, which is created if missing', async
   await assert.rejects(access(shown));
 });
 
-test('a subPath of a ConfigMap is the file behind its links', async (context) => {
+test('a subPath in a ConfigMap is the file that its links point to', async (context) => {
   const { manager } = await setUp(context);
   const volumePath = (
     await manager.mountForPod(podWith([{ name: 'data', configMap: { name: 'c' } }]), signal)
@@ -253,7 +253,7 @@ test('a subPath never leads out of its volume', async (context) => {
   assert.deepEqual(await readdir(join(volumePath, 'inner')), ['new']);
 });
 
-test('a directory that is replaced by a link to the host while it is opened is never mounted', async (context) => {
+test('a directory replaced by a link to the host while being opened is never mounted', async (context) => {
   const { manager, scratch } = await setUp(context);
   const volumePath = (await manager.mountForPod(podWith([{ name: 'data', emptyDir: {} }]), signal)).paths.get('data')!;
   await mkdir(join(scratch, 'host'));
@@ -284,7 +284,7 @@ test('a directory that is replaced by a link to the host while it is opened is n
   assert.ok(shownOnce, 'the directory itself is mounted');
 });
 
-test('leftovers of unknown pods are unmounted and removed, and nothing behind mounts is deleted', async (context) => {
+test('leftovers of unknown pods are unmounted and removed, but nothing behind mounts is deleted', async (context) => {
   const { manager, newManager, scratch, directories, mounter } = await setUp(context);
   const pod = podWith([
     { name: 'data', emptyDir: { medium: 'Memory' } },
@@ -303,7 +303,7 @@ test('leftovers of unknown pods are unmounted and removed, and nothing behind mo
   assert.equal(await readFile(join(scratch, 'precious/file'), 'utf8'), 'x');
 });
 
-test('a pod that is added again while its leftovers are removed gets a new volume', async (context) => {
+test('a pod that is added again while its leftovers are being removed gets a new volume', async (context) => {
   const { manager } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory' } }]);
   const before = (await manager.mountForPod(pod, signal)).paths.get('data')!;
@@ -341,7 +341,7 @@ test('a root directory behind a link is cleaned up too', async (context) => {
 
 const HUGETLBFS_MAGIC = 0x958458f6;
 
-test('an emptyDir of huge pages has the page size that the pod requests', async (context) => {
+test('a huge pages emptyDir uses the page size requested by the pod', async (context) => {
   const { manager, mounter } = await setUp(context);
   const volumes: Volume[] = [
     { name: 'any', emptyDir: { medium: 'HugePages' } },
@@ -370,7 +370,7 @@ const claimOf = (claimName: string, readOnly?: boolean): Volume[] => [
   { name: 'data', persistentVolumeClaim: { claimName, readOnly } },
 ];
 
-test('a ReadWriteOncePod claim makes a second pod wait until the first is removed', async (context) => {
+test('a ReadWriteOncePod claim makes a second pod wait until the first one is removed', async (context) => {
   const { manager, objects } = await setUp(context);
   const spec = { accessModes: ['ReadWriteOncePod' as const] };
   objects.replace([{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: metadata('alone'), spec }]);
@@ -397,7 +397,7 @@ test('a claim may have a name of the maximum length', async (context) => {
   );
 });
 
-test('a claim is a directory of the node that pods share and outlives them, until it is deleted', async (context) => {
+test('a claim is a node directory that pods share and that outlives them until it is deleted', async (context) => {
   const { manager, newManager, claims, mounter } = await setUp(context);
   const first = podWith(claimOf('keep'));
   const second = { ...first, metadata: metadata('q') };
@@ -422,7 +422,7 @@ test('a claim is a directory of the node that pods share and outlives them, unti
   assert.deepEqual(await readdir((await manager.mountForPod(first, signal)).paths.get('data')!), []);
 });
 
-test('the first pod of a claim changes its group to the fsGroup, according to its change policy', async (context) => {
+test('the first pod using a claim sets its group to the fsGroup, depending on its change policy', async (context) => {
   const { manager, claims, scratch } = await setUp(context);
   const source = await claims.make('default', 'keep');
   await mkdir(join(source, 'sub'), { mode: 0o700 });
@@ -461,7 +461,7 @@ test('the first pod of a claim changes its group to the fsGroup, according to it
   assert.equal((await stat(join(source, 'sub'))).gid, 4321);
 });
 
-test("a claim's name cannot lead to another directory", async (context) => {
+test('a claim’s name cannot lead to a different directory', async (context) => {
   const { claims } = await setUp(context);
   for (const name of ['..', '', 'a/b']) {
     await assert.rejects(claims.make('default', name), { code: 'invalid_argument' });
@@ -469,7 +469,7 @@ test("a claim's name cannot lead to another directory", async (context) => {
   }
 });
 
-test('an nfs volume needs the helper of the host', async (context) => {
+test('an nfs volume requires the host’s mount helper', async (context) => {
   const { scratch, mounter } = await setUp(context);
   const plugin = new NfsPlugin(mounter, join(scratch, 'mount.nfs'));
   const volume = { name: 'n', nfs: { server: '127.0.0.1', path: '/export' } };

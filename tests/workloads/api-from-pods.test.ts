@@ -85,7 +85,7 @@ async function listed(pod: string, server: string): Promise<string[]> {
 const API_URL = 'https://kubernetes.default.svc';
 const PODS = ['bridged', 'hosted', 'other'];
 
-test('a pod on the bridge and one with the network of the host reach the API by its name', async () => {
+test('pods on the bridge and on the host network reach the API by its name', async () => {
   const { code, err } = await place.call('apply', place.file('binding.yaml', BINDING));
   assert.equal(code, 0, err);
   assert.doesNotMatch(err, /cannot reach/);
@@ -96,7 +96,7 @@ test('a pod on the bridge and one with the network of the host reach the API by 
   for (const pod of ['bridged', 'hosted']) assert.deepEqual(await listed(pod, API_URL), PODS, pod);
 });
 
-test('the environment variables of a pod lead to the API, which refuses clients without a token', async () => {
+test('the environment variables of a pod point to the API, which rejects clients without a token', async () => {
   const variables = 'echo https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT';
   const server = (await place.ok('exec', 'bridged', '--', 'sh', '-c', variables)).trim();
   assert.equal(server, `https://${place.serviceCidr.replace(/0\/24$/, '1')}:443`);
@@ -114,7 +114,7 @@ test('a pod under a network policy that allows only the API reaches the API, and
   assert.deepEqual(await listed('bridged', API_URL), PODS);
 });
 
-test('pods reach the API again after the node was killed and started again', async () => {
+test('pods reach the API again after the node was killed and restarted', async () => {
   const closed = once(daemon.child, 'close');
   daemon.child.kill('SIGKILL');
   await closed;

@@ -57,7 +57,7 @@ type Autoscaler = {
 };
 type Usage = { items: { metadata: { name: string }; usage?: object; containers?: { usage: { cpu: string } }[] }[] };
 
-test('pods that use more than the target are joined by others', async () => {
+test('pods are scaled up when their usage exceeds the target', async () => {
   await place.ok('apply', place.file('busy.yaml', APP));
   const metrics = '/apis/metrics.k8s.io/v1beta1';
   await place.until(async () => (await place.api<Usage>(`${metrics}/namespaces/default/pods`)).items.length > 0);

@@ -33,7 +33,7 @@ suite('controllers of batch and sets', () => {
     assert.ok(pods.every(({ metadata }) => metadata.finalizers === undefined && /^indexed-[012]-/.test(metadata.name)));
   });
 
-  test('a Job is suspended and resumed, and removed with its pods after its time', async () => {
+  test('a Job is suspended and resumed, and removed with its pods after its TTL', async () => {
     const running = { suspend: true, ttlSecondsAfterFinished: 1, template: jobTemplate('paused', '0') };
     await cluster.create(JOBS, 'paused', running);
     await cluster.untilCondition('paused', 'Suspended');
@@ -45,7 +45,7 @@ suite('controllers of batch and sets', () => {
     await cluster.until(async () => ((await cluster.pods('app=paused')).length === 0 ? true : undefined));
   });
 
-  test('200 Jobs at once run once each, with controllers that are replaced meanwhile', async () => {
+  test('200 simultaneous Jobs run once each, even if controllers are replaced meanwhile', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `many-${index}`);
     await Promise.all(names.map((name) => cluster.create(JOBS, name, { template: jobTemplate('many', '0') })));
     for (const share of [50, 100, 150]) {
@@ -57,7 +57,7 @@ suite('controllers of batch and sets', () => {
     assert.equal((await cluster.pods('app=many')).length, 200);
   });
 
-  test('a CronJob starts a Job for a time that has passed', async () => {
+  test('a CronJob starts a Job for a missed schedule time', async () => {
     const spec = { schedule: '@every 1s', concurrencyPolicy: 'Forbid', successfulJobsHistoryLimit: 1 };
     await cluster.create(CRON_JOBS, 'often', {
       ...spec,
@@ -75,7 +75,7 @@ suite('controllers of batch and sets', () => {
     await cluster.until(async () => ((await cluster.pods('app=often')).length === 0 ? true : undefined));
   });
 
-  test('a StatefulSet is updated in order and deletes the claims that it has no longer', async () => {
+  test('a StatefulSet is updated in order, and deletes claims it no longer needs', async () => {
     const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     await cluster.create(STATEFUL_SETS, 'db', {
       replicas: 2,

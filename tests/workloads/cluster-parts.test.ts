@@ -78,7 +78,7 @@ async function deploy(name: string): Promise<void> {
 const podsOf = async (app: string) =>
   (await client.list<Pod>(PODS, { namespace: 'default', labelSelector: `app=${app}` })).items.length;
 
-test('controllers act on another API server, one process at a time, and are stopped by a signal', async () => {
+test('controllers manage a remote API server, one process at a time, and are stopped by a signal', async () => {
   const metricsPort = await freePort();
   const first = start('one', '--metrics-address', `127.0.0.1:${metricsPort}`, 'controllers');
   const leader = await until(holder);
@@ -99,7 +99,7 @@ test('controllers act on another API server, one process at a time, and are stop
   assert.equal(await holder(), '');
 });
 
-test('a proxy serves the Services of another API server on this host, and its rules stay', async () => {
+test('a proxy serves the Services of a remote API server on this host, and its rules remain', async () => {
   const address = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;

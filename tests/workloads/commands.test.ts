@@ -74,7 +74,7 @@ function inShop(args: string[]): string[] {
 }
 const refused = (message: RegExp, verb: string, ...args: string[]) => place.fails(message, verb, ...inShop(args));
 
-test('get prints the tables of the server for any kind', async () => {
+test('get prints the server’s tables for any kind', async () => {
   assert.match(await shop('get', 'deploy'), /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +2\/2 +2 +2 +\d+s\n$/);
   assert.match(
     await shop('get', 'deploy,svc', '-o', 'wide'),
@@ -106,7 +106,7 @@ test('a custom resource is listed, changed, described and deleted', async () => 
   assert.equal(await shop('wait', '--for=delete', 'ct/mine'), 'crontab.example.com/mine condition met\n');
 });
 
-test('describe shows a Deployment and a Service with what belongs to them', async () => {
+test('describe shows a Deployment and a Service with their related objects', async () => {
   const deployment = await shop('describe', 'deploy', 'web');
   assert.match(deployment, /^Replicas: +2 desired \| 2 updated \| 2 total \| 2 available \| 0 unavailable$/m);
   assert.match(deployment, /^NewReplicaSet: +web-\S+ \(2\/2 replicas created\)$/m);
@@ -201,7 +201,7 @@ test('scale changes replicas, and wait waits for them', async () => {
   assert.equal(await shop('scale', 'deploy', '--all', '--replicas=1'), 'deployment.apps/web scaled\n');
 });
 
-test('a rollout is restarted, followed, listed, undone and paused', async () => {
+test('a rollout is restarted, watched, listed, undone and paused', async () => {
   assert.equal(await shop('rollout', 'restart', 'deploy/web'), 'deployment.apps/web restarted\n');
   assert.match(await shop('rollout', 'status', 'deploy/web'), /^deployment "web" successfully rolled out\n$/m);
   assert.match(await shop('rollout', 'history', 'deploy/web'), /^REVISION +CHANGE-CAUSE\n1 +<none>\n2 +<none>$/m);
@@ -213,7 +213,7 @@ test('a rollout is restarted, followed, listed, undone and paused', async () => 
   assert.equal(await shop('rollout', 'resume', 'deploy/web'), 'deployment.apps/web resumed\n');
 });
 
-test('expose, create job and autoscale make objects of others', async () => {
+test('expose, create job and autoscale create objects from others', async () => {
   assert.equal(
     await shop('expose', 'deploy/web', '--name', 'extra', '--port', '81', '--target-port', 'http'),
     'service/extra exposed\n',
@@ -242,7 +242,7 @@ test('delete removes a workload with its pods', async () => {
   );
 });
 
-test('up names the commands for a node that runs', async () => {
+test('up prints the commands for a running node', async () => {
   const ways = /^'podwright .* get all -A' lists what runs, 'podwright .* stop' stops the node\n$/;
   assert.match(await place.ok('up'), ways);
 });

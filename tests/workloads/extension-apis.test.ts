@@ -98,7 +98,7 @@ async function until(args: string[], isExpected: (out: string, err: string) => b
 const reasonIs = (reason: string) => (out: string) =>
   out !== '' && JSON.parse(out).status?.conditions?.[0]?.reason === reason;
 
-test('the objects of an extension API server in a pod are those of the API', async () => {
+test('the API serves the objects of an extension API server running in a pod', async () => {
   mkdirSync(place.path('extension'));
   const certificates = new Certificates(place.path('extension'));
   await certificates.makeAuthority('authority');

@@ -64,7 +64,7 @@ async function ok(args: string[], env?: Record<string, string>): Promise<string>
   return out;
 }
 
-test('kubectl podwright why explains a pod of the cluster that kubectl uses', async () => {
+test('kubectl podwright why explains a pod in the cluster used by kubectl', async () => {
   const crashed = async () => (await place.ok('get', 'pods', '-n', 'shop')).includes('CrashLoopBackOff');
   await place.until(crashed);
   const why = ['podwright', 'why', 'crash', '-n', 'shop'];
@@ -75,7 +75,7 @@ test('kubectl podwright why explains a pod of the cluster that kubectl uses', as
   assert.equal(finding!.cause, 'crash');
 });
 
-test('the namespace is that of the context, and --context selects another one', async () => {
+test('the namespace comes from the context, and --context selects a different one', async () => {
   const contexts = await ok(['config', 'get-contexts', '--kubeconfig', admin(), '--no-headers']);
   const [, , cluster, user] = contexts.trim().split(/\s+/);
   const shop = ['--namespace=shop', `--cluster=${cluster}`, `--user=${user}`];
@@ -95,7 +95,7 @@ test('the namespace is that of the context, and --context selects another one', 
   assert.match(await ok(['podwright', 'why', 'crash', '--context', 'shop'], several), /^Pod shop\/crash: /m);
 });
 
-test('kubectl podwright trace shows the steps that the kubelet and the runtime have recorded', async () => {
+test('kubectl podwright trace shows the steps recorded by the kubelet and the runtime', async () => {
   const args = ['podwright', 'trace', 'crash', '-n', 'shop', '--kubeconfig', admin()];
   const spans = JSON.parse(await ok([...args, '-o', 'json'])) as TraceSpan[];
   const names = spans.map(({ name }) => name);
@@ -103,7 +103,7 @@ test('kubectl podwright trace shows the steps that the kubelet and the runtime h
   assert.match(await ok(args), /^ {2}RunPodSandbox +\+/m);
 });
 
-test('a user without nodes/proxy gets no traces, and one without any right gets the refusal of the server', async () => {
+test('a user without nodes/proxy gets no traces, and one without any permissions gets the server’s error', async () => {
   const eve = place.file('eve.kubeconfig', await place.ok('kubeconfig', '--user', 'eve'));
   const refused = await kubectl(['podwright', 'why', 'crash', '-n', 'shop', '--kubeconfig', eve]);
   assert.equal(refused.code, 1);
@@ -124,7 +124,7 @@ test('kubectl podwright dashboard serves the page until it is interrupted', asyn
   assert.equal((await running.ended()).code, 0);
 });
 
-test('other verbs and wrong options are refused', async () => {
+test('other verbs and invalid options are rejected', async () => {
   const usage = await kubectl(['podwright', 'get', 'pods']);
   assert.equal(usage.code, 1);
   assert.match(usage.err, /^usage: kubectl podwright why\|trace\|dashboard/);

@@ -43,21 +43,21 @@ test("a failed Job ends the run with its container's exit code and the reason", 
   assert.match(err, /the end of the log of main:\n\s+no$/m);
 });
 
-test('a Job that expires at its end keeps its exit code and output for the run', async () => {
+test('a Job that expires when it finishes keeps its exit code and output for the run', async () => {
   const expiring = job('brief', 'echo last words; exit 4').replace('spec: {', 'spec: {ttlSecondsAfterFinished: 0, ');
   const { code, out, err } = await place.call('run', '--once', place.file('brief.yaml', expiring));
   assert.equal(code, 4, err);
   assert.match(out, /last words$/m);
 });
 
-test('a Job whose image is absent for good ends the run', async () => {
+test('a Job whose image is permanently missing ends the run', async () => {
   const absent = job('absent', 'true').replace(/image: [^,}]+/, 'image: localhost/none:1, imagePullPolicy: Never');
   const { code, err } = await place.call('run', '--once', place.file('absent.yaml', absent));
   assert.equal(code, 1);
   assert.match(err, /ErrImageNeverPull: /);
 });
 
-test('a detached Deployment is complete when the run returns, and can be deleted by its manifest', async () => {
+test('a detached Deployment is complete when the run returns, and can be deleted through its manifest', async () => {
   const file = place.file('web.yaml', deployment('web', 'sleep 1000'));
   const { code, out, err } = await place.call('run', '--detach', file);
   assert.equal(code, 0, err);
@@ -69,7 +69,7 @@ test('a detached Deployment is complete when the run returns, and can be deleted
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a Deployment whose pods fail is reported with its progress after the time-out', async () => {
+test('a Deployment with failing pods is reported with its progress after the timeout', async () => {
   const file = place.file(
     'crash.yaml',
     deployment('crash', 'sleep 1000').replace('name: main', "name: main, readinessProbe: {exec: {command: ['false']}}"),
@@ -87,7 +87,7 @@ test('an endless workload is refused with --once', async () => {
   assert.match(err, /run --once: deployment shop\/web never ends/);
 });
 
-test('why a pod that a workload makes later has no node is shown, and so is why its claim is not bound', async () => {
+test('the reason is shown if a pod that a workload creates later has no node, or its claim is not bound', async () => {
   const port = ', ports: [{containerPort: 80, hostPort: 28743}]';
   const claim =
     '{metadata: {name: data}, spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}';
@@ -105,7 +105,7 @@ test('why a pod that a workload makes later has no node is shown, and so is why 
   await place.call('delete', 'pvc', 'data-disk-0');
 });
 
-test('a manifest without pods says what it has applied, and an unknown kind what is missing', async () => {
+test('a manifest without pods reports what was applied, and an unknown kind reports what is missing', async () => {
   const cron =
     'apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\n' +
     `spec: {schedule: "0 3 * * *", jobTemplate: {spec: {template: ${template('true', 'restartPolicy: Never, ')}}}}\n`;

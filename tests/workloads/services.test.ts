@@ -53,14 +53,14 @@ async function addressOf(pod: string): Promise<string> {
   return found?.status?.podIP ?? '';
 }
 
-test('an application of several workloads and Services is complete when the run returns', async () => {
+test('an application with several workloads and Services is complete when the run returns', async () => {
   const { code, out, err } = await place.call('run', '--detach', place.file('app.yaml', APP));
   assert.equal(code, 0, err);
   const rows = out.match(/^(web|db|agent)-\S+ +1\/1 +Running/gm) ?? [];
   assert.equal(rows.length, 5, out);
 });
 
-test('a Service is reached by its name from pods, also from its own, and by its address from the host', async () => {
+test('a Service is reachable by name from pods, including its own, and by address from the host', async () => {
   const [address = ''] = await lookUp('web.default');
   const names = (await place.pods()).map(({ metadata }) => metadata.name).filter((name) => name.startsWith('web-'));
   const calls = `for i in $(seq 20); do ${'wget -q -O - http://web'}; done`;
@@ -89,7 +89,7 @@ test('a Service sees the addresses of its client pods', async () => {
   await place.ok('delete', '-f', file);
 });
 
-test('the pods of a headless Service have names', async () => {
+test('the pods of a headless Service have DNS names', async () => {
   assert.deepEqual(await lookUp('db-1.db.default'), [await addressOf('db-1')]);
   assert.deepEqual(await lookUp('db.default'), [await addressOf('db-0'), await addressOf('db-1')].sort());
 });
@@ -106,7 +106,7 @@ test('a Service without pods refuses connections at once', async () => {
   });
 });
 
-test('a network policy isolates pods, from the moment when it is applied', async () => {
+test('a network policy isolates pods as soon as it is applied', async () => {
   const policy = (name: string, from: string) =>
     `apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: ${name}}\n` +
     `spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress]${from}}\n`;
@@ -147,7 +147,7 @@ test('the claims of a StatefulSet outlive its pods, and their directories are re
   await place.until(() => directories().length === 0);
 });
 
-test('a Service of type LoadBalancer answers at the address of the node, and its health check port reports its pods', async () => {
+test('a LoadBalancer Service is reachable at the node’s address, and its health check port reports its pods', async () => {
   const [port, other] = [await freePort(), await freePort()];
   const balanced = (name: string, spec: string) =>
     `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\nspec: {type: LoadBalancer, selector: {app: web}, ${spec}}\n`;
@@ -170,7 +170,7 @@ test('a Service of type LoadBalancer answers at the address of the node, and its
   await place.until(async () => (await answer(`${address}:${port}/`)).exitCode === 7);
 });
 
-test('after a kill the node takes its pods, Services and names over', async () => {
+test('after a kill the node takes over its pods, Services and names', async () => {
   const before = (await place.pods()).map(({ metadata }) => metadata.uid).sort();
   const closed = once(daemon.child, 'close');
   daemon.child.kill('SIGKILL');
@@ -182,7 +182,7 @@ test('after a kill the node takes its pods, Services and names over', async () =
   assert.deepEqual((await place.pods()).map(({ metadata }) => metadata.uid).sort(), before);
 });
 
-test('stop --delete removes the workloads, and the host is as before', async () => {
+test('stop --delete removes the workloads, and the host is back in its original state', async () => {
   assert.match(await place.ok('stop', '--delete'), /^deployment default\/web deleted$/m);
   await daemon.ended();
   assert.deepEqual(place.leftovers(), []);

@@ -91,7 +91,7 @@ suite('stateless workloads', () => {
     });
   });
 
-  test('a budget counts healthy pods', async () => {
+  test('a disruption budget counts healthy pods', async () => {
     const namespace = await deploy('budget');
     const spec = { maxUnavailable: 1, selector: { matchLabels: LABELS } };
     await place.client.create(BUDGETS, { metadata: { namespace, name: 'web' }, spec } as KubeObject);

@@ -49,7 +49,7 @@ async function isRunning(name: string): Promise<boolean> {
   return (await api.get(podPath(name)))?.status?.phase === 'Running';
 }
 
-test('a volume of a driver is provisioned and attached before its pod starts, and detached after the pod', async () => {
+test('a CSI volume is provisioned and attached before its pod starts, and detached afterwards', async () => {
   const objects =
     `apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: ${DRIVER}}\nspec: {attachRequired: true}\n---\n` +
     `apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: disk}\nprovisioner: ${DRIVER}\nvolumeBindingMode: WaitForFirstConsumer\n`;
@@ -70,7 +70,7 @@ test('a volume of a driver is provisioned and attached before its pod starts, an
   assert.deepEqual(calls, ['nodeStageVolume', 'nodePublishVolume', 'nodeUnpublishVolume', 'nodeUnstageVolume']);
 });
 
-test('a claim of the default class gets larger on demand, under its pod', async () => {
+test('a claim of the default class is expanded on demand while its pod is running', async () => {
   await place.ok('apply', place.file('grow.yaml', [claim('grow'), pod('grower', 'grow')].join('---\n')));
   await place.until(() => isRunning('grower'));
   await api.patch(claimPath('grow'), { spec: { resources: { requests: { storage: '3Gi' } } } });
@@ -110,7 +110,7 @@ test('a retained volume and its files stay when the claim is removed', async () 
   await place.until(async () => (await api.get(volumePath)) === undefined);
 });
 
-test('a claim for one pod only is refused to a second one, with the reason', async () => {
+test('a single-pod claim is refused to a second pod with the reason', async () => {
   const exclusive = claim('one').replace('ReadWriteOnce', 'ReadWriteOncePod');
   await place.ok('apply', place.file('one.yaml', [exclusive, pod('first', 'one')].join('---\n')));
   await place.until(() => isRunning('first'));

@@ -71,7 +71,7 @@ webhooks:
 const configMap = (name: string, data: string) =>
   place.file(`${name}.yaml`, `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {${data}}\n`);
 
-test('a webhook in a pod is called at an endpoint of its Service, and changes and refuses objects', async () => {
+test('a webhook in a pod is called at an endpoint of its Service, and mutates and rejects objects', async () => {
   mkdirSync(place.path('hook'));
   const certificates = new Certificates(place.path('hook'));
   await certificates.makeAuthority('authority');
@@ -96,7 +96,7 @@ test('a webhook in a pod is called at an endpoint of its Service, and changes an
   assert.match(refused.err, /admission webhook "hook\.example\.com" denied the request: it is forbidden/);
 });
 
-test('requests fail while the pod of the webhook does not exist, until its configuration is deleted', async () => {
+test('requests fail while the webhook’s pod does not exist, until its configuration is deleted', async () => {
   await place.call('delete', 'pod', 'hook');
   const failed = await place.call('apply', configMap('three', 'a: b'));
   assert.equal(failed.code, 1);

@@ -81,7 +81,7 @@ async function check(word: string, cause: string, sentence: RegExp): Promise<voi
 const patchNode = (spec: object) =>
   place.ok('patch', `node/${node}`, '--type', 'merge', '-p', JSON.stringify({ spec }));
 
-test('a registry that wants other credentials, and one without the image', async () => {
+test('a registry that requires different credentials, and one without the image', async () => {
   const answer: RequestListener = ({ url = '' }, response) => {
     const isClosed = url.includes('/closed/');
     if (isClosed) response.setHeader('www-authenticate', 'Basic realm="registry"');
@@ -98,7 +98,7 @@ test('a registry that wants other credentials, and one without the image', async
   await check('absent', 'image-not-found', /has no such image or tag/);
 });
 
-test('a clock that differs from that of a registry', async () => {
+test('a clock that differs from that of the registry', async () => {
   const [notBefore, notAfter] = [-2, -1].map((hours) => new Date(Date.now() + hours * HOUR_MS)) as [Date, Date];
   const { certificate, key } = selfSignedCertificate({ commonName: 'late', names: ['127.0.0.1'], notBefore, notAfter });
   const port = await serve(createTlsServer({ cert: certificate, key }, (_request, response) => response.end()));
@@ -112,7 +112,7 @@ test('a clock that differs from that of a registry', async () => {
   await check('late', 'clock', /the registry's certificate is not valid at this machine's time/);
 });
 
-test('a host port that another pod has', async () => {
+test('a host port used by another pod', async () => {
   const port = await freePort();
   const container = `ports: [{containerPort: 80, hostPort: ${port}}]`;
   await apply('first', pod({ name: 'first', container }));
@@ -121,7 +121,7 @@ test('a host port that another pod has', async () => {
   await check('second', 'host-port', /another pod uses the host port that it requests/);
 });
 
-test('a webhook that refuses pods, and one that cannot be called', async () => {
+test('a webhook that rejects pods, and one that cannot be called', async () => {
   const names = {
     notBefore: new Date(Date.now() - HOUR_MS),
     notAfter: new Date(Date.now() + HOUR_MS),
@@ -151,7 +151,7 @@ test('a webhook that refuses pods, and one that cannot be called', async () => {
   await check('deploy/away', 'webhook', /the admission webhook "away\.example\.com" cannot be called/);
 });
 
-test('an edit of a ConfigMap comes before the crash that it causes', async () => {
+test('editing a ConfigMap precedes the crash it causes', async () => {
   const configMap = (mode: string) =>
     `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mode}\ndata: {mode: ${mode}}\n`;
   const script = '[ "$MODE" = good ] || { echo "unknown mode $MODE" >&2; exit 2; }; sleep 1000000';
@@ -170,7 +170,7 @@ test('an edit of a ConfigMap comes before the crash that it causes', async () =>
   assert.match(change!, /^ConfigMap mode was edited at \S+Z by \S/);
 });
 
-test('a taint of the node, and a cordoned node', async () => {
+test('a taint on the node, and a cordoned node', async () => {
   await patchNode({ taints: [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' }] });
   await apply('tainted', pod({ name: 'tainted' }));
   await check('tainted', 'taint', /it does not tolerate the taint dedicated/);
@@ -182,7 +182,7 @@ test('a taint of the node, and a cordoned node', async () => {
   await patchNode({ unschedulable: null });
 });
 
-test('a node that is short of memory', async () => {
+test('a node that is low on memory', async () => {
   daemon.child.kill('SIGTERM');
   await daemon.ended();
   configure('[kubelet.eviction]\nhard = { "memory.available" = "99%" }\n');

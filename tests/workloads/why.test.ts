@@ -223,7 +223,7 @@ for (const [name, { cause, sentence }] of Object.entries(PODS)) {
   });
 }
 
-test('a chain leads from the Service over its Deployment to the answer of the probe', async () => {
+test('a chain leads from the Service through its Deployment to the probe response', async () => {
   await explained('svc/shop', 'readiness-probe');
   const text = await place.ok('why', 'svc/shop');
   assert.match(text, /^Service default\/shop: has no ready endpoint: 0 of 1 pod ready$/m);
@@ -233,7 +233,7 @@ test('a chain leads from the Service over its Deployment to the answer of the pr
   assert.match(text, /^what to do:\n {2}\S/m);
 });
 
-test('a quota, a selector without pods and a wrong target port are named', async () => {
+test('a quota, a selector without pods and a wrong target port are reported', async () => {
   const quota = await explained('deploy/limited', 'quota', '-n', 'full');
   assert.match(quota.finding!.sentence, /no pod can be created: the quota "none" of the namespace is used up/);
   const selector = await explained('svc/nothing', 'no-selected-pods');
@@ -243,12 +243,12 @@ test('a quota, a selector without pods and a wrong target port are named', async
   assert.deepEqual([well.isWell, well.finding], [true, undefined]);
 });
 
-test('what does not exist and kinds that are not explained are refused', async () => {
+test('missing objects and unsupported kinds are rejected', async () => {
   await place.fails(/pods "absent" not found in the namespace "default"/, 'why', 'absent');
   await place.fails(/why explains pods, .*not nodes/, 'why', 'nodes/a');
 });
 
-test('the change that came before is named', async () => {
+test('the preceding change is reported', async () => {
   const changed = deployment('well', run('echo broken; exit 1', 'ports: [{name: http, containerPort: 80}]'));
   await place.ok('apply', place.file('changed.yaml', changed));
   const { change } = await explained('deploy/well', 'crash');

@@ -28,7 +28,7 @@ async function start(context: TestContext, text: string) {
   return { kubelet, write, remove: (name: string) => rmSync(join(manifestDir, name)) };
 }
 
-test('the pod of a manifest with a mistake at the start is managed, holds its host port, and ends with the file', async (context) => {
+test('a pod whose manifest is invalid at startup is managed, holds its host port, and ends with the file', async (context) => {
   const { kubelet, write, remove } = await start(context, podNamed('web'));
   await kubelet.pod('web', isRunning);
   await kubelet.handle.close();

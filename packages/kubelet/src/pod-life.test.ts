@@ -39,7 +39,7 @@ function answer(kubelet: FakeKubelet, pod: Pod, kind: 'readiness' | 'startup', r
   kubelet.answers[kind].set({ kind, podUid: pod.metadata.uid, containerName: 'app', containerId, result });
 }
 
-test('of two pods in one manifest with the same host port, one runs and the other is refused', async (context) => {
+test('if two pods in one manifest use the same host port, one runs and the other is rejected', async (context) => {
   const port = ', ports: [{containerPort: 80, hostPort: 8080}]';
   const kubelet = await start(context, { manifest: `${manifest('a', '', port)}---${manifest('b', '', port)}` });
   await kubelet.pod('a', isRunning);
@@ -51,7 +51,7 @@ test('of two pods in one manifest with the same host port, one runs and the othe
   assert.equal(kubelet.mounted.has(metadata.uid), false);
 });
 
-test('a node with maxPods 10 runs ten of twelve pods', async (context) => {
+test('a node with maxPods 10 runs ten out of twelve pods', async (context) => {
   const names = Array.from({ length: 12 }, (_, index) => `pod-${index}`);
   const kubelet = await start(context, { maxPods: 10, manifest: names.map((name) => manifest(name)).join('---') });
   const phases = () => kubelet.handle.pods().map(({ status }) => status?.phase);
@@ -75,7 +75,7 @@ test('readiness is published while a pod terminates', async (context) => {
   void kubelet.handle.deletePod(pod.metadata.uid, 0);
 });
 
-test('startup and readiness are published while another container of the pod is being created', async (context) => {
+test('startup and readiness are published while other containers of the pod are being created', async (context) => {
   const slow = "\n  - {name: slow, image: 'busybox:1'}";
   const kubelet = await start(context, {
     manifest: `${manifest('web', '', STARTUP + READINESS).trimEnd()}${slow}\n`,
@@ -95,7 +95,7 @@ test('startup and readiness are published while another container of the pod is 
   });
 });
 
-test('the addresses of a pod are published before its image is pulled', async (context) => {
+test('pod addresses are published before the images are pulled', async (context) => {
   const runtime = new FakeRuntime({ inRegistry: () => true });
   runtime.inject('pullImage', { delayMs: 60_000 });
   const kubelet = await start(context, { runtime, manifest: manifest('web') });
@@ -146,7 +146,7 @@ async function deletedAsFailed(kubelet: FakeKubelet): Promise<void> {
   assert.deepEqual([kubelet.runtime.containers, kubelet.runtime.sandboxes], [[], []]);
 }
 
-test('a pod with restartPolicy Never whose sandbox is lost before its containers start has failed', async (context) => {
+test('a pod with restartPolicy Never fails if its sandbox is lost before its containers start', async (context) => {
   const first = "restartPolicy: Never\ninitContainers:\n- {name: first, image: 'busybox:1'}";
   const kubelet = await start(context, { manifest: manifest('web', first) });
   await kubelet.until('its init container exists', () => kubelet.runtime.containers.length === 1);
@@ -162,7 +162,7 @@ test('a pod with restartPolicy Never whose sandbox is lost before its containers
   assert.equal(status?.containerStatuses?.[0]?.state.terminated?.reason, 'ContainerStatusUnknown');
 });
 
-test('a restart of the kubelet does not change the status of a pod', async (context) => {
+test('a kubelet restart does not change the status of a pod', async (context) => {
   const kubelet = await start(context, { manifest: manifest('web', '', STARTUP + READINESS) });
   const pod = await kubelet.pod('web', isRunning);
   answer(kubelet, pod, 'startup', 'success');
@@ -192,7 +192,7 @@ test('a restart of the kubelet does not change the status of a pod', async (cont
   await kubelet.pod('web', (one) => !isReady(one));
 });
 
-test('refused and ended pods stay so after a restart, and run again when they are removed and added', async (context) => {
+test('rejected and completed pods stay so after a restart, and run again when removed and added', async (context) => {
   const [refused, once] = [manifest('refused', 'nodeSelector: {disk: ssd}'), manifest('once', 'restartPolicy: Never')];
   const kubelet = await start(context, { manifest: `${refused}---${once}` });
   await kubelet.pod('once', isRunning);
@@ -216,7 +216,7 @@ test('refused and ended pods stay so after a restart, and run again when they ar
   await kubelet.pod('once', isRunning);
 });
 
-test('a pod that lost its containers in a reboot is started again, and the restart is counted', async (context) => {
+test('a pod that lost its containers in a reboot is started again, and this counts as a restart', async (context) => {
   const kubelet = await start(context, { manifest: manifest('web') });
   const { status: before } = await kubelet.pod('web', isRunning);
   await kubelet.handle.close();
@@ -233,7 +233,7 @@ test('a pod that lost its containers in a reboot is started again, and the resta
   assert.equal(app!.lastState.terminated?.reason, 'ContainerStatusUnknown');
 });
 
-test('a critical pod preempts another one, whose status shows it', async (context) => {
+test('a critical pod preempts another pod, whose status reports it', async (context) => {
   const kubelet = await start(context, { maxPods: 1, manifest: manifest('plain') });
   await kubelet.pod('plain', isRunning);
   kubelet.apply(`${manifest('plain')}---${manifest('vital', 'priorityClassName: system-node-critical')}`);

@@ -28,7 +28,7 @@ const countOf = (kubelet: FakeKubelet, method: CriMethod) =>
   kubelet.runtime.calls.filter((call) => call.method === method).length;
 const unavailable = new PodwrightError('unavailable', 'the runtime is away');
 
-test('a pod of a manifest runs, and is removed with the manifest', async (context) => {
+test('a pod in a manifest runs, and is removed with the manifest', async (context) => {
   const kubelet = await start(context);
   const pod = await kubelet.pod('web', isRunning);
   assert.equal(kubelet.mounted.has(pod.metadata.uid), true);
@@ -39,7 +39,7 @@ test('a pod of a manifest runs, and is removed with the manifest', async (contex
   assert.equal(kubelet.mounted.size, 0);
 });
 
-test('the creation of a sandbox that failed is tried again', async (context) => {
+test('a failed sandbox creation is retried', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { error: unavailable, times: 2 });
   const kubelet = await start(context, { runtime });
@@ -48,7 +48,7 @@ test('the creation of a sandbox that failed is tried again', async (context) => 
   assert.ok(kubelet.reasons('web').includes('FailedCreatePodSandBox'));
 });
 
-test('a sandbox is used and not created twice if the answer to its creation was lost', async (context) => {
+test('a sandbox is reused and not created twice if the response to its creation was lost', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { error: unavailable, when: 'after', times: 1 });
   const kubelet = await start(context, { runtime });
@@ -64,7 +64,7 @@ test('a container whose creation failed waits with the reason and is retried', a
   await kubelet.pod('web', isRunning);
 });
 
-test('an image that cannot be pulled backs off, and is pulled once the registry has it', async (context) => {
+test('an image that cannot be pulled backs off, and is pulled once it is in the registry', async (context) => {
   let there = false;
   const runtime = new FakeRuntime({ inRegistry: () => there });
   const images = { serializePulls: false, maxParallelPulls: 0, registryPullQps: 0, registryBurst: 0 };
@@ -112,14 +112,14 @@ test('failed pulls after a crash do not lengthen its crash back-off', async (con
   await kubelet.pod('web', (pod) => waits(pod) === 'CrashLoopBackOff');
 });
 
-test('a missing image with pull policy Never is reported as the waiting reason', async (context) => {
+test('a missing image with pull policy Never becomes the waiting reason', async (context) => {
   const kubelet = await start(context, {
     manifest: `${web.replace("'busybox:1'", "'other:1', imagePullPolicy: Never")}`,
   });
   await kubelet.pod('web', (pod) => waits(pod) === 'ErrImageNeverPull');
 });
 
-test('a crashed container is restarted immediately the first time, and then backs off', async (context) => {
+test('a crashed container is restarted immediately the first time, and backs off afterwards', async (context) => {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);
   const crash = () => kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 3 });
@@ -151,7 +151,7 @@ test('a pod with restartPolicy Never fails when its container fails', async (con
   assert.equal(kubelet.runtime.containers.length, 1, 'the container stays for its log');
 });
 
-test('a container that failed its liveness probe is restarted', async (context) => {
+test('a container with a failed liveness probe is restarted', async (context) => {
   const probed = web.replace("'busybox:1'", "'busybox:1', livenessProbe: {exec: {command: ['true']}}");
   const kubelet = await start(context, { manifest: probed });
   const pod = await kubelet.pod('web', isRunning);
@@ -162,7 +162,7 @@ test('a container that failed its liveness probe is restarted', async (context) 
   assert.ok(kubelet.handle.events().some(({ message }) => /failed liveness probe, will be restarted/.test(message)));
 });
 
-test('a container that does not stop is stopped again until it does, and its sandbox stays until then', async (context) => {
+test('stopping a container is repeated until it stops, and its sandbox stays until then', async (context) => {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);
   kubelet.runtime.inject('stopContainer', { error: unavailable, times: 2 });
@@ -172,7 +172,7 @@ test('a container that does not stop is stopped again until it does, and its san
   assert.deepEqual(kubelet.runtime.sandboxes, []);
 });
 
-test('a pod whose manifest is removed during the creation of its sandbox is stopped at once', async (context) => {
+test('a pod whose manifest is removed while its sandbox is being created is stopped at once', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { delayMs: 60_000 });
   const kubelet = await start(context, { runtime });
@@ -182,7 +182,7 @@ test('a pod whose manifest is removed during the creation of its sandbox is stop
   assert.deepEqual(kubelet.runtime.sandboxes, []);
 });
 
-test('a changed manifest replaces the pod: the old one is removed before the new one starts', async (context) => {
+test('a changed manifest replaces the pod, which is removed before the new one starts', async (context) => {
   const kubelet = await start(context);
   const old = await kubelet.pod('web', isRunning);
   kubelet.apply(web.replace('metadata: {', 'metadata: {labels: {version: "2"}, '));
@@ -195,7 +195,7 @@ test('a changed manifest replaces the pod: the old one is removed before the new
   assert.deepEqual(kubelet.handle.pods().length, 1);
 });
 
-test('a pod that returned to its source while it was ending starts again, also if its grace period was shortened', async (context) => {
+test('a pod that returns to its source while terminating starts again, even if its grace period was shortened', async (context) => {
   const manifest = web.replace('metadata: {', 'metadata: {uid: mine, ');
   const kubelet = await start(context, { manifest });
   await kubelet.pod('web', isRunning);
@@ -208,7 +208,7 @@ test('a pod that returned to its source while it was ending starts again, also i
   await kubelet.pod('web', isRunning);
 });
 
-test('a restarted kubelet takes over running pods unchanged, and ends those that no source has', async (context) => {
+test('a restarted kubelet adopts running pods unchanged, and terminates those that are in no source', async (context) => {
   const other = web.replace('name: web', 'name: other');
   const kubelet = await start(context, { manifest: `${web}---${other}` });
   await kubelet.pod('web', isRunning);
@@ -225,7 +225,7 @@ test('a restarted kubelet takes over running pods unchanged, and ends those that
   assert.equal(countOf(kubelet, 'createContainer'), before);
 });
 
-test('a sandbox that stops is replaced, and its containers are created again', async (context) => {
+test('a sandbox that stops is replaced, and its containers are re-created', async (context) => {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);
   const [sandbox] = kubelet.runtime.sandboxes;
@@ -239,13 +239,13 @@ test('a sandbox that stops is replaced, and its containers are created again', a
   assert.ok(kubelet.reasons('web').includes('SandboxChanged'));
 });
 
-test('a pod fails when its active deadline is over', async (context) => {
+test('a pod fails once its active deadline has passed', async (context) => {
   const kubelet = await start(context, { manifest: web.replace('spec:', 'spec:\n  activeDeadlineSeconds: 1') });
   const pod = await kubelet.pod('web', ({ status }) => status?.phase === 'Failed');
   assert.equal(pod.status!.reason, 'DeadlineExceeded');
 });
 
-test('of two pods with the same host port the second is refused', async (context) => {
+test('if two pods have the same host port, the second one is rejected', async (context) => {
   const ported = web.replace("'busybox:1'", "'busybox:1', ports: [{containerPort: 80, hostPort: 8080}]");
   const kubelet = await start(context, { manifest: ported });
   await kubelet.pod('web', isRunning);

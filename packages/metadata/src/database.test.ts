@@ -40,13 +40,13 @@ for (const [what, damage] of damages) {
   });
 }
 
-test('a FIFO is refused with advice, and not opened', (context) => {
+test('a FIFO is rejected with advice and is not opened', (context) => {
   const path = scratch(context);
   execFileSync('mkfifo', [path]);
   assert.throws(() => openDatabase(path), { code: 'data_loss', message: /not a regular file.*move .* away/ });
 });
 
-test('a database with the former name of the version table is migrated with its versions', (context) => {
+test('a database with the former version table name is migrated, including its versions', (context) => {
   const path = scratch(context);
   const before = new Database(path);
   before.exec('CREATE TABLE rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');

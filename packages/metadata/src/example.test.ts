@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-test('the example finds its record by a prefix of the id and by name, also in a second run', (t) => {
+test('the example finds its record by ID prefix and by name, including in a second run', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-things-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const example = new URL('../examples/things.ts', import.meta.url).pathname;

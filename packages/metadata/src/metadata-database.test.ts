@@ -56,7 +56,7 @@ function makeDatabase(context: TestContext) {
   return { name, journal, disk, start, first, put, things, setFull };
 }
 
-test('changes that must not wait are visible at once on a full disk, and written to the file once there is space', (context) => {
+test('urgent changes are visible at once on a full disk, and written to the file once there is space', (context) => {
   const { first, start, put, things, setFull, journal } = makeDatabase(context);
   const count = first.prepare('SELECT count(*) AS count FROM things');
   setFull(true);
@@ -84,7 +84,7 @@ test('other changes are refused while the disk is full, and change nothing', (co
   assert.deepEqual(things(first), ['a 1', 'b 20000']);
 });
 
-test('a change that fails for another reason throws and is rolled back, also on a full disk', (context) => {
+test('a change that fails for any other reason throws and is rolled back, even on a full disk', (context) => {
   const { first, put, things, setFull } = makeDatabase(context);
   for (const isFull of [false, true]) {
     setFull(isFull);
@@ -112,7 +112,7 @@ test('pending changes are written in the background once there is space', async 
   }
 });
 
-test('a crash loses no journaled change, whether or not the disk is still full, and a truncated line is ignored', (context) => {
+test('a crash loses no journaled changes, whether or not the disk is still full, and a truncated line is ignored', (context) => {
   const { first, start, put, things, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
@@ -150,7 +150,7 @@ test('a journal that is damaged, or does not match the records, is ignored', (co
   }
 });
 
-test('a journal with one entry that does not match is ignored as a whole, also while the disk is full', (context) => {
+test('a journal with one mismatched entry is ignored entirely, even while the disk is full', (context) => {
   const { first, start, put, things, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
@@ -164,7 +164,7 @@ test('a journal with one entry that does not match is ignored as a whole, also w
   assert.deepEqual(things(second), ['a 1']);
 });
 
-test('opening fails if the journal cannot be read, and the journal stays', (context) => {
+test('opening fails if the journal is unreadable, and the journal is kept', (context) => {
   const { first, start, journal } = makeDatabase(context);
   first.close();
   const refusal = { message: /^read the journal .*\/journal: it is not a regular file/ };
@@ -178,7 +178,7 @@ test('opening fails if the journal cannot be read, and the journal stays', (cont
   start(); // the failed start has released the lock of the file
 });
 
-test('the journal is not dropped on an error that means neither a full disk nor damage', (context) => {
+test('the journal is not discarded on errors other than a full disk or damage', (context) => {
   const { name, first, start, put, things, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
@@ -217,7 +217,7 @@ test('changes are applied only once, even if the journal cannot be removed after
   assert.equal(readFileSync(journal, 'utf8').split('\n').length, 3, 'a header and one entry');
 });
 
-test('of changes that replace each other only the last is saved, in memory and in the journal, also after a crash', (context) => {
+test('only the last of several superseding changes is saved, in memory and in the journal, even after a crash', (context) => {
   const { first, start, put, things, setFull, journal } = makeDatabase(context);
   const remove = (database: MetadataDatabase, thing: string) =>
     database.writeEvenIfFull(() => database.prepare('DELETE FROM things WHERE name = ?').run(thing), {
@@ -253,7 +253,7 @@ for (const isFull of [false, true])
     assert.deepEqual(things(first), ['a 1', 'b 0']);
   });
 
-test('changes are in memory only if the journal cannot be written either', (context) => {
+test('changes are kept only in memory if the journal cannot be written either', (context) => {
   const { first, disk, start, put, things, setFull } = makeDatabase(context);
   first.close();
   disk.journalPath = `${first.name}-none/journal`;

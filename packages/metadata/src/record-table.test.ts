@@ -48,7 +48,7 @@ test('records are found by id, by name and by a unique prefix of the id', () => 
   assert.throws(() => things.require('x'), { code: 'not_found', message: 'thing "x" not found' });
 });
 
-test('records are read back in order of creation when the file is opened again', () => {
+test('records are returned in creation order after the file is reopened', () => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
   try {
     const first = openThings(join(directory, 'db'));
@@ -90,7 +90,7 @@ test('records are stored with a version, and records without one are read as ver
   );
 });
 
-test('the error for a record of a newer version names it, and nothing is changed', () => {
+test('the error for a record with a newer version names that version, and nothing is changed', () => {
   const { database, open, write, damaged } = openThings();
   write({ id: 'a', record: '{' });
   write({ id: 'b', record: '{"recordVersion":2,"id":"b","name":"b"}' });
@@ -126,7 +126,7 @@ test('a damaged row is reported with its field and deleted, unless most rows are
   assert.equal(open().list().length, 7);
 });
 
-test('while the disk is full, many updates of a record take little space in the journal', (context) => {
+test('frequent updates of a record take up little journal space while the disk is full', (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const [path, journal] = [join(directory, 'metadata.db'), join(directory, 'journal')];

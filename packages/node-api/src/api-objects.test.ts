@@ -45,7 +45,7 @@ spec: {group: example.org, names: {kind: Odd, plural: odds}, versions: [{name: v
 `;
 const UNKNOWN = /^apply (Even|Odd) a: .* has no kind "(Even|Odd)" in example.org\/v1/;
 
-test('an object of an unknown kind is an error, or is left out and reported while the others are applied', async () => {
+test('an object of unknown kind is an error, or is skipped and reported while the others are applied', async () => {
   const api = new MemoryApi();
   const objects = new ApiObjects(api);
   const manifest = [odd('Odd'), MAP].join('---\n');
@@ -63,7 +63,7 @@ test('an object of an unknown kind is an error, or is left out and reported whil
   assert.ok(api.objects.has('/api/v1/namespaces/default/configmaps/settings'));
 });
 
-test('an object whose kind the same manifest defines is applied, and so is one whose kind is defined later', async () => {
+test('an object whose kind is defined in the same manifest is applied, even if the definition comes later', async () => {
   const objects = new ApiObjects(new MemoryApi());
   const first = await objects.apply(odd('Odd'), { leaveOutUnknown: true });
   assert.deepEqual([first.done, first.unknown?.length], [[], 1]);

@@ -5,7 +5,7 @@ import { configurationOf, isMirror, isUnchanged, withoutResize } from './applied
 
 const METADATA = { name: 'web', namespace: 'default', uid: '', labels: { app: 'web' } };
 
-test('a configuration has neither what the server sets nor what the kubelet adds', () => {
+test('a configuration excludes fields that the server sets or the kubelet adds', () => {
   const annotations = { note: 'a', 'kubernetes.io/config.source': 'file', 'podwright.dev/config.file': '/x' };
   const system = { uid: 'u', resourceVersion: '7', generation: 1, managedFields: [], creationTimestamp: 'now' };
   const given = { apiVersion: 'v1', kind: 'Pod', metadata: { ...METADATA, annotations, ...system }, status: {} };
@@ -15,7 +15,7 @@ test('a configuration has neither what the server sets nor what the kubelet adds
   assert.deepEqual(configurationOf(bare), { kind: 'RuntimeClass', metadata: { name: 'fast' } });
 });
 
-test('the owners and the version of an object are no change', () => {
+test('the owners and the version of an object do not count as changes', () => {
   const before = { metadata: { name: 'web', resourceVersion: '1', managedFields: [] }, data: { a: 'b' } };
   const check = (after: object, expected: boolean) =>
     assert.equal(isUnchanged(before, { ...before, ...after }), expected);
@@ -24,7 +24,7 @@ test('the owners and the version of an object are no change', () => {
   check({ data: { a: 'c' } }, false);
 });
 
-test('a resize is separated from the other changes of a pod', () => {
+test('a resize is separated from other changes to a pod', () => {
   const podOf = (containers: object[]) => ({ metadata: METADATA, spec: { containers } }) as unknown as Pod;
   const wanted = podOf([{ name: 'a', resources: { limits: { cpu: '2' } } }, { name: 'b' }]);
   const existing = podOf([{ name: 'a', resources: { limits: { cpu: '1' } } }]);
@@ -37,7 +37,7 @@ test('a resize is separated from the other changes of a pod', () => {
   assert.deepEqual(resize, { spec: { containers } });
 });
 
-test('only a pod with the annotation of a mirror is one', () => {
+test('only a pod with the mirror annotation is a mirror pod', () => {
   assert.equal(isMirror({ metadata: {} }), false);
   assert.equal(isMirror({ metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } }), true);
 });

@@ -28,7 +28,7 @@ test('a dry run reports the actions of an apply, and writes nothing', async (con
   assert.deepEqual(await actions(false), ['a unchanged', 'a replaced', 'new created']);
 });
 
-test('a change of an immutable ConfigMap or Secret is refused in upstream’s wording, with the whole manifest', async (context) => {
+test('a change to an immutable ConfigMap or Secret is rejected with upstream’s message, along with the whole manifest', async (context) => {
   const { applied, files } = makeApplied(context);
   await applied.apply(object('ConfigMap', { data: { x: '1', y: '2' }, immutable: true }));
   await applied.apply(object('Secret', { stringData: { x: '1' }, immutable: true }));
@@ -55,7 +55,7 @@ test('a change of an immutable ConfigMap or Secret is refused in upstream’s wo
   await applied.apply(object('ConfigMap', { data: { x: '2' } }));
 });
 
-test('with replace: false nothing is written if an object exists with other content', async (context) => {
+test('with replace: false nothing is written if an object exists with different content', async (context) => {
   const { applied, files } = makeApplied(context);
   const config = (data: object) => object('ConfigMap', { data });
   const actions = async (text: string) => {
@@ -68,7 +68,7 @@ test('with replace: false nothing is written if an object exists with other cont
   assert.deepEqual(files(), ['applied-configmap_default_a.json', 'applied-pod_default_b.json']);
 });
 
-test('applying a ConfigMap or Secret as the node shows it changes nothing', async (context) => {
+test('applying a ConfigMap or Secret as returned by the node changes nothing', async (context) => {
   const { applied } = makeApplied(context);
   await applied.apply(
     [object('ConfigMap', { data: { x: '1' } }), object('Secret', { data: { x: 'MQ==' } })].join('\n---\n'),
@@ -81,14 +81,14 @@ test('applying a ConfigMap or Secret as the node shows it changes nothing', asyn
   assert.equal((await applied.apply(shown('ConfigMap', { data: { x: '2' } }))).done[0]?.action, 'replaced');
 });
 
-test('ignored parts of a manifest are warnings', async (context) => {
+test('ignored parts of a manifest result in warnings', async (context) => {
   const { applied } = makeApplied(context);
   const { done, warnings } = await applied.apply([pod('b'), object('Service', {})].join('\n---\n'));
   assert.equal(done.length, 1);
   assert.match(String(warnings), /^manifest:3:1: Service a is left out/);
 });
 
-test('a pod that only changes its resources stays the same pod', async (context) => {
+test('a pod with only its resources changed remains the same pod', async (context) => {
   const { applied } = makeApplied(context);
   const sized = (cpu: string, image = 'b') =>
     object('Pod', { spec: { containers: [{ name: 'c', image, resources: { requests: { cpu } } }] } });
@@ -116,7 +116,7 @@ test('objects with names of any length are applied, changed and removed', async 
   assert.deepEqual(files(), []);
 });
 
-test('a FIFO with the name of an object is replaced', { timeout: 10_000 }, async (context) => {
+test('a FIFO with an object’s file name is replaced', { timeout: 10_000 }, async (context) => {
   const { applied, directory, files } = makeApplied(context);
   await applied.apply(object('ConfigMap', {}));
   const [file] = files();
@@ -143,7 +143,7 @@ test('an apply is refused if staticPodPath is a file', async (context) => {
   assert.deepEqual(readdirSync(directory), ['pods']);
 });
 
-test('an object that is patched during its deletion is not created again', async (context) => {
+test('an object that is patched while being deleted is not re-created', async (context) => {
   const { applied, files } = makeApplied(context);
   const name = { kind: 'Pod', namespace: 'default', name: 'a' };
   const sized = (image: string) =>

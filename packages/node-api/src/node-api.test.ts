@@ -117,7 +117,7 @@ class Lines {
 
 const names = ({ body }: Answer) => body.items.map(({ metadata }) => metadata.name).join(' ');
 
-test('lists have Kubernetes’ format, and select by namespace, labels and fields', async (t) => {
+test('lists have the Kubernetes format and support namespace, label and field selectors', async (t) => {
   const manifest = pod('a', 'app: web') + pod('b', 'app: db', 'team') + configMap('c', 'x');
   const { fake, call } = await serve(t, manifest);
   await fake.pod('a', ({ status }) => status?.phase === 'Running');
@@ -151,7 +151,7 @@ test('lists have Kubernetes’ format, and select by namespace, labels and field
   assert.equal((await call('GET', '/api/v1/pods?fieldSelector=spec.x%3D1')).status, 400);
 });
 
-test('lists, objects and watches are tables for clients that prefer them, such as kubectl', async (t) => {
+test('lists, objects and watches are returned as tables to clients that prefer them, such as kubectl', async (t) => {
   const { fake, tables } = await serve(t, pod('a', 'app: web') + configMap('c', 'x'));
   await fake.pod('a', (one) => podSummary(one).ready === '1/1');
   const get = async (path: string): Promise<Table & { kind: string; message: string }> => {
@@ -185,7 +185,7 @@ test('lists, objects and watches are tables for clients that prefer them, such a
   watching.destroy();
 });
 
-test('the discovery API lists versions, groups and resources', async (t) => {
+test('the discovery API returns versions, groups and resources', async (t) => {
   const { call } = await serve(t, '');
   const get = async (path: string) => (await call('GET', path)).body as unknown as Record<string, { name: string }[]>;
   assert.deepEqual(
@@ -206,7 +206,7 @@ test('the discovery API lists versions, groups and resources', async (t) => {
   assert.deepEqual((await get('/api')).versions, ['v1']);
 });
 
-test('the error for an absent object names other namespaces that have one of that name', async (t) => {
+test('the error for a missing object names other namespaces that have one with that name', async (t) => {
   const { call } = await serve(t, pod('web', 'app: web', 'team-a') + configMap('c', 'x'));
   const message = async (path: string) => {
     const { status, body } = await call('GET', path);
@@ -229,7 +229,7 @@ test('the error for an absent object names other namespaces that have one of tha
   assert.equal(await message('/apis/node.k8s.io/v1/runtimeclasses/none'), 'there is no runtimeclass none');
 });
 
-test('a watch reports the existing objects, then each change within the selection', async (t) => {
+test('a watch reports the existing objects, followed by each change within the selection', async (t) => {
   const { fake, open } = await serve(t, configMap('a', 'x'));
   const watching = await open('/api/v1/configmaps?watch=true&sendInitialEvents=true&labelSelector=app%3Dweb');
   assert.equal(await watching.next(), 'ADDED a');
@@ -248,7 +248,7 @@ test('a watch reports the existing objects, then each change within the selectio
   watching.close();
 });
 
-test('a watch of pods misses no change and reports none twice while pods are created and deleted', async (t) => {
+test('a pod watch neither misses nor duplicates changes while pods are created and deleted', async (t) => {
   const { fake, open } = await serve(t, pod('seed', ''));
   await fake.pod('seed', ({ status }) => status?.phase === 'Running');
   for (let round = 0; round < 20; round++) {
@@ -266,7 +266,7 @@ test('a watch of pods misses no change and reports none twice while pods are cre
   }
 });
 
-test('labels of an applied object are patched, survive another apply, and can be removed', async (t) => {
+test('labels of an applied object can be patched and removed, and survive another apply', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const apply = async (value: string) => {
@@ -296,7 +296,7 @@ test('labels of an applied object are patched, survive another apply, and can be
   assert.deepEqual((await patch({ labels: { own: null, tier: 'y' } })).labels, { app: 'web', tier: 'y' });
 });
 
-test('a patched label of a running or terminated pod is shown at once and restarts no container', async (t) => {
+test('a patched label of a running or terminated pod is visible at once and restarts no container', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox:1' }] };
@@ -340,7 +340,7 @@ test('a JSON patch changes the labels of an applied object, and nothing else', a
   await check({ op: 'replace', path: '/data/key', value: 'y' }, /^read the patch: data: cannot be patched/);
 });
 
-test('of concurrent JSON patches that test the same value one succeeds, and no added label is lost', async (t) => {
+test('only one of several concurrent JSON patches testing the same value succeeds, and no added label is lost', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const file = pod('c', 'k: free').replace("'busybox:1'", 'i, resources: {requests: {cpu: 10m}}');
@@ -363,7 +363,7 @@ test('of concurrent JSON patches that test the same value one succeeds, and no a
   assert.deepEqual([await race(debugs, list), await race(debugs, debug('b'), debug('c'))], [[200], [200, 200]]);
 });
 
-test('lists are sorted by namespace and name, whatever the order of creation', async (t) => {
+test('lists are sorted by namespace and name, regardless of creation order', async (t) => {
   const { fake, call } = await serve(t, pod('m', 'a: b') + pod('z', 'a: b') + configMap('m', 'x'));
   await fake.pod('z', ({ status }) => status?.phase === 'Running');
   fake.apply(
@@ -401,7 +401,7 @@ test('a patch of an object that was not applied, or of other fields than labels 
   await check('configmaps/c', { metadata: { labels: { '-': 'x' } } }, /^patch configmap c: /);
 });
 
-test('ephemeral containers are added as in the Kubernetes API', async (t) => {
+test('ephemeral containers are added like in the Kubernetes API', async (t) => {
   const { fake, call } = await serve(t, pod('web', 'app: web'));
   await fake.pod('web', ({ status }) => status?.phase === 'Running');
   const path = '/api/v1/namespaces/default/pods/web/ephemeralcontainers';
@@ -423,7 +423,7 @@ test('ephemeral containers are added as in the Kubernetes API', async (t) => {
   assert.equal((await call('PUT', path, { spec: { ephemeralContainers: [] } })).status, 400, 'none can be removed');
 });
 
-test('an applied pod is resized as in the Kubernetes API', async (t) => {
+test('an applied pod is resized like in the Kubernetes API', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _followed = followDirectory(fake, manifests);
   const resources = { requests: { cpu: '100m' } };
@@ -451,7 +451,7 @@ test('an applied pod is resized as in the Kubernetes API', async (t) => {
   assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
 });
 
-test('a patch of the status opens and closes a readiness gate, which survives a restart', async (t) => {
+test('a status patch opens and closes a readiness gate, which survives a restart', async (t) => {
   const gated = pod('a', '').replace('spec: {', 'spec: {readinessGates: [{conditionType: example.com/open}], ');
   const { fake, call } = await serve(t, gated);
   const path = '/api/v1/namespaces/default/pods/a/status';
@@ -477,7 +477,7 @@ test('a patch of the status opens and closes a readiness gate, which survives a 
   await fake.pod('a', isReady);
 });
 
-test('the watch of a client that reads too slowly ends with 410 Expired', async (t) => {
+test('a watch whose client reads too slowly ends with 410 Expired', async (t) => {
   const { fake, tables: get } = await serve(t, '');
   const response = await get('/api/v1/configmaps?watch=true');
   const config = (value: number) => ({

@@ -177,7 +177,7 @@ const CASES = Object.keys(VERBS).flatMap((first, index, all) =>
   all.slice(index).map((second) => [first, second] as const),
 );
 
-test('two concurrent calls on one pod are equivalent to a sequential execution', async () => {
+test('two concurrent calls for one pod are equivalent to a sequential execution', async () => {
   const limiter = new Limiter(AT_ONCE);
   const deleted: string[] = [];
   const rounds = Array.from({ length: ROUNDS }, (_, round) =>
@@ -202,7 +202,7 @@ test('two concurrent calls on one pod are equivalent to a sequential execution',
   assert.deepEqual(returned, [], 'deleted pods stay deleted');
 });
 
-test('an apply succeeds even if the check of the host after it fails', async (t) => {
+test('an apply succeeds even if the host check after it fails', async (t) => {
   t.mock.method(fake.handle, 'preflightHost', () => Promise.reject(new Error('read /proc/net/tcp: I/O error')));
   await assert.rejects(node.apply(manifest('looked', BASE.image), { dryRun: true }), /I\/O error/);
   const { objects, findings } = await node.apply(manifest('looked', BASE.image), {});

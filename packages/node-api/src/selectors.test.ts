@@ -4,7 +4,7 @@ import { MAX_SELECTOR_LENGTH, parseFieldSelector, parseLabelSelector } from './s
 
 const labels = { app: 'web', tier: 'front', 'example.com/n': '5', empty: '' };
 
-test('labels are selected by equality and by sets', () => {
+test('label selectors support equality and sets', () => {
   const check = (selector: string, expected: boolean) =>
     assert.equal(parseLabelSelector(selector)(labels), expected, selector);
   check('', true);
@@ -31,7 +31,7 @@ test('labels are selected by equality and by sets', () => {
   assert.equal(parseLabelSelector('!a')(undefined), true);
 });
 
-test('an invalid label selector is refused with its invalid part', () => {
+test('an invalid label selector is rejected, naming the invalid part', () => {
   const check = (selector: string, message: RegExp) =>
     assert.throws(() => parseLabelSelector(selector), { code: 'invalid_argument', message });
   check('app=web,', /^label selector "": is not one of key=value/);
@@ -45,7 +45,7 @@ test('an invalid label selector is refused with its invalid part', () => {
   check('a,'.repeat(MAX_SELECTOR_LENGTH), /is longer than/);
 });
 
-test('field selectors accept the fields of the kind', () => {
+test('field selectors support the fields of the kind', () => {
   const fields = { 'metadata.name': (one: { name: string }) => one.name, 'status.phase': () => 'Running' };
   const check = (selector: string, name: string, expected: boolean) =>
     assert.equal(parseFieldSelector(selector, fields)({ name }), expected, selector);

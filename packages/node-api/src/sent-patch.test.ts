@@ -20,7 +20,7 @@ const pod: Pod = {
 
 const ops = (...operations: object[]) => JSON.stringify(operations);
 
-test('the operations give the results of the appendix of RFC 6902', () => {
+test('the operations produce the results in the appendix of RFC 6902', () => {
   const check = (before: object, operations: object[], expected: object) =>
     assert.deepEqual(jsonPatch(before, ops(...operations)), expected);
   check({ foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' });
@@ -38,7 +38,7 @@ test('the operations give the results of the appendix of RFC 6902', () => {
   check({}, [{ op: 'add', path: '', value: { a: 1 } }], { a: 1 });
 });
 
-test('an operation that is unknown or does not fit the object is refused with its index, and __proto__ is a field', () => {
+test('an unknown or mismatched operation is rejected with its index, and __proto__ is an ordinary field', () => {
   const refused = (operation: object | string, why: RegExp) =>
     assert.throws(() => jsonPatch({ a: [1], b: {} }, typeof operation === 'string' ? operation : ops(operation)), {
       code: 'invalid_argument',
@@ -85,7 +85,7 @@ test('a JSON patch of a status is converted to a patch of only the changed condi
   check([{ op: 'replace', path: '/status/phase', value: 'Failed' }], { status: { phase: 'Failed' } });
 });
 
-test('a JSON patch resizes or adds ephemeral containers, and may change nothing else', () => {
+test('a JSON patch can resize or add ephemeral containers, but nothing else', () => {
   const cpu = '/spec/containers/0/resources/limits/cpu';
   const { containers } = jsonResizePatch(ops({ op: 'replace', path: cpu, value: '2' }), pod);
   assert.deepEqual(containers.get('a'), { limits: { cpu: '2', memory: '1Gi' } });
@@ -97,7 +97,7 @@ test('a JSON patch resizes or adds ephemeral containers, and may change nothing 
   refused(() => jsonEphemeralPatch(ops(add, { op: 'remove', path: cpu }), pod));
 });
 
-test('the content type selects the kind of patch', () => {
+test('the content type determines the patch type', () => {
   assert.equal(sentKind('application/json-patch+json; charset=utf-8'), 'json');
   assert.equal(sentKind('application/json', { 'application/json': 'whole' }), 'whole');
   assert.throws(() => sentKind('application/json-patch'), /did you mean "application\/json-patch\+json"/);

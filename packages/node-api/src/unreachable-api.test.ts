@@ -11,7 +11,7 @@ const binding = (kind: string, subject: string): OtherObject => ({
 });
 const slice = { apiVersion: 'v1', kind: 'EndpointSlice', metadata: { name: 'kubernetes' } };
 
-test('rights of pods on an API that they cannot reach are worth a warning', async () => {
+test('pod permissions for an unreachable API result in a warning', async () => {
   const warn = (objects: OtherObject[], isReachable = false) =>
     unreachableApi(objects, async () => (isReachable ? slice : undefined));
   assert.match(

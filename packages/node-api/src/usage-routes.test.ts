@@ -40,7 +40,7 @@ async function names(place: 'pods' | 'nodes', fieldSelector: string, namespace?:
   );
 }
 
-test('the usage of pods and nodes is selected by name and namespace', async () => {
+test('pod and node usage can be selected by name and namespace', async () => {
   assert.deepEqual(await names('pods', ''), ['web', 'db']);
   assert.deepEqual(await names('pods', 'metadata.name=web'), ['web']);
   assert.deepEqual(await names('pods', 'metadata.name!=web'), ['db']);

@@ -5,7 +5,7 @@ import { AdaptationUnderTest, containerSource, podSource } from './adaptation.fi
 import { LinuxResourcesSchema } from './gen/nri/v1alpha1/container_pb.js';
 import { create } from './messages.ts';
 
-test('plugins receive the events of a pod in the order of their indices, with their configuration first', async () => {
+test('plugins receive the events of a pod in index order, with their configuration first', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const seen: string[] = [];
   const handlers = (name: string) => ({
@@ -61,7 +61,7 @@ test('adjustments of several plugins are merged, and each sees those of earlier 
   assert.deepEqual(host.evicted, ['old']);
 });
 
-test('two plugins that set the same field are in conflict, which fails the creation', async () => {
+test('two plugins that set the same field conflict, which fails the creation', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const handlers = { createContainer: () => ({ adjust: { annotations: { a: '1' } } }) };
   await host.plugin('10-a', handlers);
@@ -72,7 +72,7 @@ test('two plugins that set the same field are in conflict, which fails the creat
   );
 });
 
-test('the error of a plugin fails creations and starts of pods, but not stops and removals', async () => {
+test('a plugin error fails pod creations and starts, but not stops and removals', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const fails = () => Promise.reject(new Error('no'));
   const handlers = { runPodSandbox: fails, stopPodSandbox: fails, createContainer: fails, removeContainer: fails };
@@ -83,7 +83,7 @@ test('the error of a plugin fails creations and starts of pods, but not stops an
   await host.adaptation.removePodSandbox(podSource('p'));
 });
 
-test('a plugin may change an update of a container, and update others', async () => {
+test('a plugin may change a container update, and update other containers', async () => {
   await using host = await new AdaptationUnderTest().listen();
   await host.plugin('10-a', {
     updateContainer: ({ linuxResources }) => ({
@@ -109,7 +109,7 @@ test('a plugin may update containers at any time', async () => {
   assert.deepEqual([failed, host.updated.map(({ id }) => id)], [[], ['c']]);
 });
 
-test('a new plugin is synchronized with what earlier plugins have seen, without losing or doubling a container', async () => {
+test('a new plugin is synchronized with the state that earlier plugins have seen, without missing or duplicate containers', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const blocked = Promise.withResolvers<void>();
   const entered = Promise.withResolvers<void>();
@@ -160,7 +160,7 @@ test('a plugin is synchronized in several messages if one would be too large', a
   );
 });
 
-test('without plugins, no message is made', async () => {
+test('no message is built if there are no plugins', async () => {
   await using host = new AdaptationUnderTest();
   const container = { ...containerSource('c'), message: () => assert.fail('a message') };
   assert.equal(await host.adaptation.createContainer(container), undefined);
@@ -168,7 +168,7 @@ test('without plugins, no message is made', async () => {
   await host.adaptation.removeContainer(container);
 });
 
-test('no message is made for events to which no plugin has subscribed', async () => {
+test('no message is built for events without subscribers', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const started: string[] = [];
   await host.plugin('10-a', { startContainer: ({ container }) => void started.push(container!.id) });

@@ -36,7 +36,7 @@ test('an empty adjustment changes nothing', () => {
   assert.deepEqual(adjusted({}), spec);
 });
 
-test('marked keys remove entries, others replace or add them', () => {
+test('marked keys remove entries, and other keys replace or add them', () => {
   const { process, annotations, mounts, linux } = adjusted({
     annotations: { '-a': '', c: '3' },
     env: [
@@ -101,7 +101,7 @@ test('process settings, hooks and policies are set', () => {
   assert.equal(linux?.seccomp?.syscalls?.[0]?.names[0], 'mkdir');
 });
 
-test('resources replace single limits, and a memory limit also limits swap', () => {
+test('resources replace individual limits, and a memory limit also limits swap', () => {
   const { linux } = adjusted({
     linux: {
       resources: {
@@ -133,7 +133,7 @@ test('plugins see the specification', () => {
   assert.equal(container.linux?.devices[0]?.path, '/dev/a');
 });
 
-test('settings that the host or the OCI runtime does not support are named', () => {
+test('settings not supported by the host or the OCI runtime are named', () => {
   const adjust = create(ContainerAdjustmentSchema, {
     linux: {
       resources: {
@@ -157,7 +157,7 @@ test('settings that the host or the OCI runtime does not support are named', () 
   assert.deepEqual(unsupportedSettings(removals, host), []);
 });
 
-test('settings that only one version of cgroups has are named on hosts with the other', () => {
+test('settings specific to one cgroup version are named on hosts with the other version', () => {
   const check = (resources: MessageInitShape<typeof LinuxResourcesSchema>, expected: Record<1 | 2, string[]>) => {
     const adjust = create(ContainerAdjustmentSchema, { linux: { resources } });
     for (const cgroupVersion of [1, 2] as const) {

@@ -28,7 +28,7 @@ function merge(...adjustments: Adjust[]) {
   return { ...merged, owners };
 }
 
-test('the same field of two plugins is a conflict, each entry of a map or list is a field', () => {
+test('setting the same field in two plugins is a conflict, and each map or list entry is a field', () => {
   const conflict = (one: Adjust, message: RegExp) => assert.throws(() => merge(one, one), message);
   conflict({ annotations: { y: '1' } }, /plugins "b" and "a" both set Annotations y/);
   conflict({ env: [{ key: 'Y', value: '1' }] }, /Env Y/);
@@ -61,7 +61,7 @@ test('hooks of all plugins are added', () => {
   assert.deepEqual([adjust.hooks?.poststop.length, owners.owner('c', 'OciHooks')], [2, 'a,b']);
 });
 
-test('a plugin that removes an entry of an earlier plugin may set it, and no other may', () => {
+test('a plugin may set an entry of an earlier plugin only after removing it', () => {
   const set = {
     annotations: { y: '1' },
     env: [{ key: 'Y', value: '1' }],
@@ -88,7 +88,7 @@ test('a plugin that removes an entry of an earlier plugin may set it, and no oth
   assert.throws(() => merge(set, { annotations: { '-y': '' } }, set), /plugins "c" and "b" both set Annotations y/);
 });
 
-test('a removed entry of the container is not seen by later plugins', () => {
+test('a removed container entry is not visible to later plugins', () => {
   const { container, adjust } = merge({
     annotations: { '-x': '' },
     env: [{ key: '-X', value: '' }],
@@ -101,7 +101,7 @@ test('a removed entry of the container is not seen by later plugins', () => {
   assert.equal(adjust.mounts[0]?.destination, '-/x');
 });
 
-test('arguments are replaced only with a leading empty argument', () => {
+test('arguments are replaced only if the first new argument is empty', () => {
   assert.deepEqual(merge({ args: ['a'] }, { args: ['', 'b'] }).adjust.args, ['b']);
 });
 

@@ -12,7 +12,7 @@ async function pair(): Promise<{ near: Socket; far: Socket; close: () => void }>
   return { near, far, close: () => server.close() };
 }
 
-test('connections over one stream do not mix, and a large write arrives whole', async () => {
+test('connections on one stream do not mix, and a large write arrives complete', async () => {
   const { near, far, close } = await pair();
   const [one, other] = [new Multiplexer(near), new Multiplexer(far)];
   const [a, b] = [one.open(1), one.open(2)];
@@ -34,7 +34,7 @@ test('connections over one stream do not mix, and a large write arrives whole', 
   close();
 });
 
-test('the first frame of a write has at most 4096 bytes, the size of the buffer of readers in Go', async () => {
+test('the first frame of a write has at most 4096 bytes, the size of read buffers in Go', async () => {
   const { near, far, close } = await pair();
   new Multiplexer(near).open(2).write(Buffer.alloc(10_000));
   const bytes: Buffer[] = [];
@@ -46,7 +46,7 @@ test('the first frame of a write has at most 4096 bytes, the size of the buffer 
   close();
 });
 
-test('a frame for a connection that is not open is ignored, and one over 4 MiB ends the stream', async () => {
+test('a frame for a closed connection is ignored, and one over 4 MiB ends the stream', async () => {
   const { near, far, close } = await pair();
   const connection = new Multiplexer(near).open(1);
   const chunks: Buffer[] = [];

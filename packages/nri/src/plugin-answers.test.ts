@@ -59,7 +59,7 @@ test('a response after the timeout has no effect, and the plugin is disconnected
   assert.deepEqual([first?.annotations, second?.annotations, host.adaptation.plugins], [{}, undefined, []]);
 });
 
-test('a response with the ID of a request that was never sent completes no request', async () => {
+test('a response with an unknown request ID completes no request', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   let isWrong = false;
   const change = (frame: Buffer) => {
@@ -137,7 +137,7 @@ test('an error message of several MiB is truncated', async () => {
   assert.ok(String(error).length < 10_000);
 });
 
-test('requests of a plugin over 4 MiB, or too many at the same time, are refused', async () => {
+test('plugin requests over 4 MiB, or too many at the same time, are rejected', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const { socket, runtime } = await rawPlugin(host, {
     name: '50-greedy',
@@ -178,7 +178,7 @@ test('a plugin that does not read delays only one event, by the timeout', async 
   assert.deepEqual(host.adaptation.plugins, []);
 });
 
-test('a thousand events reach a slow plugin in order, and the other plugins too', async () => {
+test('a slow plugin receives a thousand events in order, and so do the other plugins', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const [slow, quick]: string[][] = [[], []];
   await host.plugin('10-slow', {

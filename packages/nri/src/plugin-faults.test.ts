@@ -10,7 +10,7 @@ import { basics, rawPlugin, registerRaw } from './raw-plugin.fixture.ts';
 
 const QUICK = { timeouts: { registrationTimeoutMs: 300, requestTimeoutMs: 300 } };
 
-test('a plugin that hangs in a hook is closed after the timeout, and the pod continues', async () => {
+test('a plugin that hangs in a hook is disconnected after the timeout, and the pod continues', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   await host.plugin('10-hangs', { runPodSandbox: () => new Promise(() => undefined) });
   await host.adaptation.runPodSandbox(podSource('p'));
@@ -18,7 +18,7 @@ test('a plugin that hangs in a hook is closed after the timeout, and the pod con
   await host.adaptation.runPodSandbox(podSource('q'));
 });
 
-test('a thousand events wait for a hanging plugin once', async () => {
+test('a thousand events wait for a hanging plugin only once', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   await host.plugin('10-hangs', { runPodSandbox: () => new Promise(() => undefined) });
   const startedAt = performance.now();
@@ -40,7 +40,7 @@ test('a plugin that disconnects in a hook does not fail the pod', async () => {
   assert.deepEqual(adjust?.annotations, {});
 });
 
-test('a plugin that hangs as a validator rejects: an unchecked adjustment is not made', async () => {
+test('a validator that hangs counts as a rejection, so an unchecked adjustment is not made', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   await host.plugin('10-hangs', { validateContainerAdjustment: () => new Promise(() => undefined) });
   await assert.rejects(
@@ -70,7 +70,7 @@ test('a malformed name or index is refused', async () => {
   await register('', '10');
 });
 
-test('garbage on the connection disconnects that plugin alone', async () => {
+test('garbage on a connection disconnects only that plugin', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   await host.plugin('10-good', { runPodSandbox: () => undefined });
   const { socket } = await rawPlugin(host, { name: '50-bad', handlers: basics });
@@ -79,7 +79,7 @@ test('garbage on the connection disconnects that plugin alone', async () => {
   await host.adaptation.runPodSandbox(podSource('p'));
 });
 
-test('an answer that is no message fails the request and not the plugin', async () => {
+test('a response that is not a valid message fails the request, but not the plugin', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const wrong = { ...Plugin.method.createContainer, output: Runtime.method.registerPlugin.input };
   const handlers = { ...basics, createContainer: async () => ({ pluginName: '\u0012\u0013garbage' }) };
@@ -90,7 +90,7 @@ test('an answer that is no message fails the request and not the plugin', async 
   socket.destroy();
 });
 
-test('an answer of over 4 MiB fails the request', async () => {
+test('a response over 4 MiB fails the request', async () => {
   await using host = await new AdaptationUnderTest(QUICK).listen();
   await host.plugin('10-large', {
     createContainer: () => ({ adjust: { annotations: { a: 'x'.repeat(5 << 20) } } }),
@@ -98,7 +98,7 @@ test('an answer of over 4 MiB fails the request', async () => {
   await assert.rejects(host.adaptation.createContainer(containerSource('c')), /over 4 MiB/);
 });
 
-test('an answer of almost 4 MiB is taken', async () => {
+test('a response of almost 4 MiB is accepted', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const text = 'x'.repeat((4 << 20) - 1000);
   await host.plugin('10-large', { createContainer: () => ({ adjust: { annotations: { text } } }) });
@@ -106,7 +106,7 @@ test('an answer of almost 4 MiB is taken', async () => {
   assert.equal(adjust?.annotations.text?.length, text.length);
 });
 
-test('a plugin from before version 0.12 receives the events by StateChange', async () => {
+test('a plugin older than version 0.12 receives events through StateChange', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const seen: string[] = [];
   await rawPlugin(host, {
@@ -134,7 +134,7 @@ test('a plugin from before version 0.12 receives the events by StateChange', asy
   assert.deepEqual(seen, [...expected, 'StopContainer', 'REMOVE_CONTAINER pod']);
 });
 
-test('a plugin that takes only one message of Synchronize is refused if there are more', async () => {
+test('a plugin that accepts only one Synchronize message is rejected if there are more', async () => {
   await using host = await new AdaptationUnderTest().listen();
   const annotations = { text: 'x'.repeat(3 << 20) };
   for (const id of ['c', 'd']) host.containers.push(containerSource(id, { annotations }));

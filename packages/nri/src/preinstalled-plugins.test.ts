@@ -29,7 +29,7 @@ import('${new URL('./stub.ts', import.meta.url).href}').then(({ runPlugin }) => 
 });
 `;
 
-test('executable files with two digits and a name are plugins, with a configuration file of either name', async () => {
+test('executable files with a two-digit index and a name are plugins, with a configuration file of either name', async () => {
   install('20-b', '');
   install('10-a', '');
   install('30-c', '', { executable: false });

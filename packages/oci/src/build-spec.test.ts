@@ -88,7 +88,7 @@ const mount = (destination: string, changes: Partial<SpecMount> = {}): SpecMount
   ...changes,
 });
 
-test("namespaces are new or the pod's, and the host's are omitted", () => {
+test('namespaces are new or those of the pod, and host namespaces are omitted', () => {
   assert.deepEqual(build().linux.namespaces, [
     { type: 'mount' },
     { type: 'network', path: '/ns/net' },
@@ -165,7 +165,7 @@ test('an unprivileged container has the default seccomp filter and only the requ
   assert.equal(build({ security: { seccomp: undefined } }).linux.seccomp, undefined);
 });
 
-test("the container's mounts follow the kernel's, replace those they cover, and are sorted parents first", () => {
+test('container mounts come after the default ones, replace those they cover, and are sorted parents first', () => {
   const { mounts } = build({ mounts: [mount('/a/b/c'), mount('/dev/'), mount('/a')] });
   assert.deepEqual(
     mounts.map(({ destination }) => destination),
@@ -173,7 +173,7 @@ test("the container's mounts follow the kernel's, replace those they cover, and 
   );
 });
 
-test("a mount has the requested access and propagation, and the restrictions of its source's mount", () => {
+test('a mount has the requested access and propagation, plus the restrictions of its source mount', () => {
   const check = (changes: Partial<SpecMount>, options: string[], propagation: string | undefined) => {
     const { mounts, linux } = build({ mounts: [mount('/a', changes)] });
     assert.deepEqual(mounts.at(-1)?.options, options);
@@ -218,7 +218,7 @@ test('requested limits are set if the host supports them', () => {
     assert.throws(() => on({ cgroupMode }, { unified }), /set unified memory\.high: this host has cgroup v1/);
 });
 
-test('oom_score_adj is never lower than this process may set', () => {
+test('oom_score_adj is never below the minimum this process may set', () => {
   assert.equal(build().process.oomScoreAdj, -900);
   assert.equal(build({ host: { minimumOomScoreAdj: 0 } }).process.oomScoreAdj, 0);
 });

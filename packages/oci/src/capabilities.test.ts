@@ -12,7 +12,7 @@ import {
 const available = ALL_CAPABILITIES.filter((name) => name !== 'CAP_SYS_RESOURCE');
 const none: CapabilityRequest = { privileged: false, add: [], drop: [], addAmbient: [], available };
 
-test('capabilities are the default set, changed by added and dropped names, ALL first', () => {
+test('capabilities are the default set, modified by added and dropped names, with ALL applied first', () => {
   const check = (request: Partial<CapabilityRequest>, expected: string[]) => {
     const sets = computeCapabilities({ ...none, ...request });
     assert.deepEqual(new Set(sets.bounding), new Set(expected));
@@ -35,14 +35,14 @@ test('capabilities are the default set, changed by added and dropped names, ALL 
   check({ available: ['CAP_CHOWN'] }, ['CAP_CHOWN']);
 });
 
-test('only ambient capabilities are inheritable, and they are in every set', () => {
+test('only ambient capabilities are inheritable, and they are in all sets', () => {
   assert.deepEqual(computeCapabilities(none).inheritable, []);
   const sets = computeCapabilities({ ...none, drop: ['ALL'], addAmbient: ['NET_BIND_SERVICE'] });
   for (const name of ['bounding', 'effective', 'permitted', 'inheritable', 'ambient'] as const)
     assert.deepEqual(sets[name], ['CAP_NET_BIND_SERVICE']);
 });
 
-test('unknown capabilities, and those that this process does not have, are refused', () => {
+test('unknown capabilities and those that this process lacks are rejected', () => {
   const fails = (request: Partial<CapabilityRequest>, code: string) =>
     assert.throws(
       () => computeCapabilities({ ...none, ...request }),

@@ -10,7 +10,7 @@ import {
   withDefaultHome,
 } from './process-config.ts';
 
-test('a command replaces Entrypoint and Cmd of the image, arguments alone replace Cmd', () => {
+test('a command replaces the image’s Entrypoint and Cmd, while arguments alone replace Cmd', () => {
   const image = { Entrypoint: ['/entry'], Cmd: ['a', 'b'] };
   const check = (command: string[], args: string[], expected: string[]) =>
     assert.deepEqual(computeArgs({ command, args }, image), expected);
@@ -27,7 +27,7 @@ test('a command replaces Entrypoint and Cmd of the image, arguments alone replac
   );
 });
 
-test("the limit of open files is systemd's default or the configured one, capped by this process's own", () => {
+test('the open file limit is systemd’s default or the configured one, capped by that of this process', () => {
   const check = (requested: Parameters<typeof computeRlimits>[0], openFiles: number, expected: [number, number]) => {
     const [soft, hard] = expected;
     assert.deepEqual(computeRlimits(requested, { openFiles }), [{ type: 'RLIMIT_NOFILE', soft, hard }]);
@@ -38,7 +38,7 @@ test("the limit of open files is systemd's default or the configured one, capped
   check({ soft: 4096, hard: 8192 }, 20_000, [4096, 8192]);
 });
 
-test('a later source of the environment takes precedence, in the position of the first one', () => {
+test('a later environment source takes precedence, in the position of the first one', () => {
   const environment = computeEnvironment({
     image: { Env: ['PATH=/image', 'KEEP=1', 'EMPTY='] },
     hostname: 'pod',
@@ -53,7 +53,7 @@ test('a later source of the environment takes precedence, in the position of the
   assert.deepEqual(plain, ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin']);
 });
 
-test('the working directory is that of the container, or of the image, or the root', () => {
+test('the working directory is that of the container, else that of the image, else the root', () => {
   assert.equal(computeWorkingDirectory('/a/', { WorkingDir: '/b' }), '/a');
   assert.equal(computeWorkingDirectory('', { WorkingDir: 'b' }), '/b');
   assert.equal(computeWorkingDirectory('a/b', { WorkingDir: '/b' }), '/a/b', 'runc refuses a relative one');
@@ -72,13 +72,13 @@ for (const [what, requested, image] of [
     assert.throws(() => computeArgs(copy, image as object), { code: 'invalid_argument', message: /command/ });
   });
 
-test('a variable of an image without `=` is unset, and one without a name is omitted', () => {
+test('an image variable without `=` is unset, and one without a name is omitted', () => {
   const image = { Env: ['A=1', 'B', 'PATH', '=x', '', 'A', 'C='] };
   const requested = [{ name: 'D', value: '=' }];
   assert.deepEqual(computeEnvironment({ image, hostname: '', terminal: false, requested }), ['C=', 'D==']);
 });
 
-test('an environment without a HOME gets one if the user has no account, and otherwise leaves it to the OCI runtime', () => {
+test('a missing HOME is set if the user has no account, and is otherwise left to the OCI runtime', () => {
   const check = (env: string[], lacksAccount: boolean, expected: string[]) => {
     assert.equal(hasHome(env), false);
     assert.deepEqual(withDefaultHome(env, { lacksAccount }), expected);

@@ -23,7 +23,7 @@ test('a capability allows the system calls that need it', () => {
   assert.ok(!isAllowed('chroot', []));
 });
 
-test('new namespaces need CAP_SYS_ADMIN, by clone and by clone3', () => {
+test('creating namespaces requires CAP_SYS_ADMIN, through both clone and clone3', () => {
   assert.equal(rulesFor('clone')[0]?.args?.[0]?.op, 'SCMP_CMP_MASKED_EQ');
   assert.equal(rulesFor('clone', [], 's390x')[0]?.args?.[0]?.index, 1);
   assert.deepEqual(rulesFor('clone3'), [{ names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: 38 }]);
@@ -50,7 +50,7 @@ test('each architecture has its own system calls and filter', () => {
   assert.deepEqual(defaultSeccompProfile([], 'arm64').architectures, ['SCMP_ARCH_AARCH64', 'SCMP_ARCH_ARM']);
 });
 
-test('a profile from a file is used unchanged, and refused if it is invalid or has fields of Docker only', () => {
+test('a profile from a file is used unchanged, and rejected if it is invalid or has Docker-specific fields', () => {
   const text =
     '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["chmod"],"action":"SCMP_ACT_ERRNO"}],"flags":[]}';
   assert.deepEqual(parseSeccompProfile(text, 'x'), JSON.parse(text));

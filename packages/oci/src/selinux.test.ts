@@ -9,13 +9,13 @@ const contexts = {
 const none = { user: '', role: '', type: '', level: '' };
 const pod = { sandboxId: 'a', privileged: false };
 
-test("a policy's contexts are parsed, and other lines of the file are ignored", () => {
+test('a policy’s contexts are parsed, and other lines in the file are ignored', () => {
   const text = `# words\nprocess = "${contexts.process}"\n\nfile=${contexts.file}\nro_file = "x"\n; more\n`;
   assert.deepEqual(parseSelinuxContexts(text), contexts);
   assert.deepEqual(parseSelinuxContexts(''), { process: '', file: '' });
 });
 
-test('containers of a pod share two categories, which other pods do not have', () => {
+test('containers in a pod share two categories that no other pod has', () => {
   const labels = selinuxLabels(contexts, undefined, pod);
   const [, level] = /^system_u:system_r:container_t:(s0:c\d+,c\d+)$/.exec(labels.process) ?? [];
   assert.equal(labels.mount, `system_u:object_r:container_file_t:${level}`);
@@ -28,7 +28,7 @@ test('containers of a pod share two categories, which other pods do not have', (
   }
 });
 
-test("requested parts replace the policy's, but files keep their role and type", () => {
+test('requested parts override those of the policy, but files keep their role and type', () => {
   const labels = selinuxLabels(contexts, { user: 'u', role: 'r', type: 't', level: 's0:c1,c2' }, pod);
   assert.deepEqual(labels, { process: 'u:r:t:s0:c1,c2', mount: 'u:object_r:container_file_t:s0:c1,c2' });
 });
@@ -41,7 +41,7 @@ test('a privileged process has no label, and without SELinux there are no labels
   assert.deepEqual(selinuxLabels(withoutLevels, undefined, pod), { process: 'u:r:t', mount: 'u:o:f' });
 });
 
-test('the refusal of an invalid part of a label names the field', () => {
+test('the error for an invalid part of a label names the field', () => {
   for (const level of ['', 's0', 's0-s15:c0.c1023', 's0:c1,c2', 's0:c1.c3,c5']) checkSelinuxOptions({ ...none, level });
   for (const level of ['x', 's0:c1,', 's0 ', 's0:c12345', 's0\n'])
     assert.throws(() => checkSelinuxOptions({ ...none, level }), { code: 'invalid_argument', message: /level/ }, level);

@@ -6,7 +6,7 @@ import { findUser, parseGroup, parsePasswd, type ResolvedUser, userString } from
 const passwd = parsePasswd('root:x:0:0:root:/root:/bin/sh\nweb:x:33:34::/:\n# odd\nbad:x:y:z\n1000:x:7:7::/:\n');
 const groups = parseGroup('root:x:0:\nwww:x:34:\nextra:x:50:web,other\nmore:x:51:web \nbroken\n');
 
-test('users and groups are found by name and number', () => {
+test('users and groups are found by name and by number', () => {
   const check = (user: string, expected: Partial<ResolvedUser>) => {
     const found = findUser(passwd, groups, { user, supplementalGroups: [], groupsPolicy: 'merge' });
     assert.deepEqual({ ...found, ...expected }, found, user);
@@ -21,7 +21,7 @@ test('users and groups are found by name and number', () => {
   check(':www', { uid: 0, gid: 34 });
 });
 
-test("the image's groups are added with the policy merge, not with strict", () => {
+test('image groups are added with the policy Merge, but not with Strict', () => {
   const request = { user: 'web', supplementalGroups: [7, 34] };
   const gids = (groupsPolicy: 'merge' | 'strict') =>
     findUser(passwd, groups, { ...request, groupsPolicy }).additionalGids;
@@ -38,7 +38,7 @@ test('names without an entry and numbers out of range are refused', () => {
     );
 });
 
-test("the container's requested user takes precedence over the image's", () => {
+test('the user requested for the container takes precedence over that of the image', () => {
   const check = (requested: Parameters<typeof userString>[0], expected: string) =>
     assert.equal(userString(requested, 'img:grp'), expected);
   check({ runAsUsername: '' }, 'img:grp');

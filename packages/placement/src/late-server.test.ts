@@ -16,7 +16,7 @@ function lateServer(failures: Error[]) {
   return { calls, start: () => startOnceThereIsSpace({ serve, consequence: 'x', logger: silentLogger, retryMs: 1 }) };
 }
 
-test('a server that has no space starts once there is space', async () => {
+test('a server that fails to start for lack of space starts once there is space', async () => {
   const { calls, start } = lateServer([full, full]);
   const server = await start();
   using signal = withTimeout(undefined, 10_000, 'wait for the start');
@@ -25,7 +25,7 @@ test('a server that has no space starts once there is space', async () => {
   assert.deepEqual(calls, { serve: 3, close: 1 });
 });
 
-test('a closed server does not start any more', async () => {
+test('a closed server does not start again', async () => {
   const { calls, start } = lateServer(Array.from({ length: 1000 }, () => full));
   await (await start()).close();
   const { serve } = calls;
@@ -33,7 +33,7 @@ test('a closed server does not start any more', async () => {
   assert.deepEqual(calls, { serve, close: 0 });
 });
 
-test('another failure rejects the first start, and ends later ones', async () => {
+test('any other failure rejects the first start, and ends later ones', async () => {
   const taken = new Error('another kubelet serves the directory');
   await assert.rejects(lateServer([taken]).start(), taken);
   const { calls, start } = lateServer([full, taken]);

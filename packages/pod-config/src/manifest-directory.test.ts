@@ -42,7 +42,7 @@ function scratch(context: TestContext): string {
   return directory;
 }
 
-test('a directory that cannot be read at the start reports nothing until it can', async (context) => {
+test('a directory that is unreadable at startup reports nothing until it is readable', async (context) => {
   const path = join(scratch(context), 'manifests');
   symlinkSync(path, path);
   const { reports, ready } = sourceOf(context, path);
@@ -66,7 +66,7 @@ test('a missing directory is created empty', async (context) => {
   assert.deepEqual(reports, [[]]);
 });
 
-test('stopping aborts the wait for a directory that cannot be read', async (context) => {
+test('a stop aborts the wait for an unreadable directory', async (context) => {
   const path = join(scratch(context), 'manifests');
   symlinkSync(path, path);
   const { ready, stop } = sourceOf(context, path);
@@ -105,7 +105,7 @@ test('a single manifest file is followed through changes, replacements and its r
   await shows('back');
 });
 
-test('a missing path with the name of a file is not created as a directory', async (context) => {
+test('a missing path named like a file is not created as a directory', async (context) => {
   const directory = scratch(context);
   const { reports, ready } = sourceOf(context, join(directory, 'pods.yaml'));
   await ready;
@@ -115,7 +115,7 @@ test('a missing path with the name of a file is not created as a directory', asy
   await waitFor(() => reports.at(-1)?.[0] === 'web' || undefined, { intervalMs: 2, signal });
 });
 
-test('after a directory is replaced by a file, or back, only the pods of the current one are reported', async (context) => {
+test('when a directory is replaced by a file, or back, only the pods of the current one are reported', async (context) => {
   const directory = scratch(context);
   const path = join(directory, 'manifests');
   mkdirSync(path);
@@ -259,7 +259,7 @@ for (const [what, spoil] of Object.entries(INVALID)) {
   });
 }
 
-test('the content of a file that was removed while the node was down does not return', async (context) => {
+test('the content of a file removed while the node was down does not come back', async (context) => {
   const [path, saved] = [scratch(context), join(scratch(context), 'saved')];
   const file = join(path, 'a.yaml');
   writeFileSync(file, named('one'));
@@ -278,7 +278,7 @@ test('the content of a file that was removed while the node was down does not re
   assert.deepEqual([names(), (await start(context, path, saved)).names()], [[], []]);
 });
 
-test('saved content that is damaged, unfinished or of another file is ignored and removed', async (context) => {
+test('saved content that is corrupt, incomplete or from a different file is ignored and removed', async (context) => {
   const [path, saved] = [scratch(context), join(scratch(context), 'saved')];
   const file = join(path, 'a.yaml');
   writeFileSync(file, named('one'));

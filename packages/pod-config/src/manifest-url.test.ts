@@ -12,7 +12,7 @@ import { SavedManifests } from './saved-manifests.ts';
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
 
-test('after a restart, a URL that does not respond has the pods of its last valid content', async (context) => {
+test('after a restart, a URL that does not respond keeps the pods from its last valid content', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-url-'));
   context.after(() => rmSync(directory, { recursive: true }));
   let answer = { status: 200, body: pod };

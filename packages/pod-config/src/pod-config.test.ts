@@ -46,7 +46,7 @@ function newConfig(sources: PodSourceName[] = ['file'], running: ExistingPod[] =
   return { config, objects, take };
 }
 
-test('pods are added, updated in place by their UID, and removed', () => {
+test('pods are added, removed, and updated in place by UID', () => {
   const { config, take } = newConfig();
   config.set('file', snapshot({ 'a.yaml': podText('a', { uid: 'u1' }), 'b.yaml': podText('b') }));
   assert.deepEqual(take(), ['ADD a b']);
@@ -56,7 +56,7 @@ test('pods are added, updated in place by their UID, and removed', () => {
   assert.deepEqual(take(), ['REMOVE b', 'UPDATE a']);
 });
 
-test('a pod with a UID is replaced if its QoS class changes, and updated if it is resized within its class', () => {
+test('a pod with a UID is replaced if its QoS class changes, and updated if a resize keeps its class', () => {
   const { config, take } = newConfig();
   const set = (resources: object) => {
     const pod = JSON.parse(podText('a', { uid: 'u' })) as { spec: { containers: object[] } };
@@ -69,7 +69,7 @@ test('a pod with a UID is replaced if its QoS class changes, and updated if it i
   assert.deepEqual(set({}), ['REMOVE a', 'ADD a']);
 });
 
-test('a changed pod without a UID in its manifest is another pod, and the old one is removed first', () => {
+test('a changed pod without a UID in its manifest is a new pod, and the old one is removed first', () => {
   const { config, take } = newConfig();
   config.set('file', snapshot({ 'a.yaml': podText('a') }));
   const [before] = config.pods();
@@ -80,7 +80,7 @@ test('a changed pod without a UID in its manifest is another pod, and the old on
   assert.equal(config.pods()[0]?.metadata.uid, before?.metadata.uid);
 });
 
-test('a pod has its source, file and node in annotations and spec', () => {
+test('a pod has its source, file and node in its annotations and spec', () => {
   const { config } = newConfig();
   config.set('file', snapshot({ '/m/a.yaml': podText('a') }));
   const pod = config.pods()[0]!;
@@ -102,7 +102,7 @@ test('a pod has its source, file and node in annotations and spec', () => {
   assert.equal(config.pods()[0]!.metadata.annotations!['kubernetes.io/config.hash'], 'u');
 });
 
-test('a resized pod without a UID in its manifest keeps its UID and gets another content hash', () => {
+test('a resized pod without a UID in its manifest keeps its UID, but its content hash changes', () => {
   const { config, take } = newConfig();
   const set = (cpu: string) => {
     const pod = JSON.parse(podText('a')) as { spec: { containers: object[] } };
@@ -145,7 +145,7 @@ const kata = (more: object) =>
     ...more,
   });
 
-test("a pod gets its RuntimeClass's overhead and scheduling, even from a class that is added later", () => {
+test('a pod gets the overhead and scheduling of its RuntimeClass, even if the class is added later', () => {
   const { config, take } = newConfig();
   const toleration = { key: 'kata', operator: 'Exists' };
   const own = { nodeSelector: { disk: 'ssd' }, tolerations: [toleration] };
@@ -185,7 +185,7 @@ test('a pod that conflicts with its RuntimeClass is an error', () => {
   ]);
 });
 
-test('the second pod with a name or UID is an error that names both locations', () => {
+test('the second pod with the same name or UID is an error that names both locations', () => {
   const { config, take } = newConfig(['file', 'http']);
   config.set(
     'file',
@@ -203,7 +203,7 @@ test('the second pod with a name or UID is an error that names both locations', 
 const fileOf = (config: PodConfig) =>
   config.pods().map(({ metadata }) => metadata.annotations?.['podwright.dev/config.file']);
 
-test('a pod keeps its name and UID, whatever the files of other pods are called', () => {
+test('a pod keeps its name and UID, regardless of the names of other pods’ files', () => {
   const { config, take } = newConfig(['file', 'http']);
   config.set('file', snapshot({ 'b.yaml': podText('b', { uid: 'u' }) }));
   config.set('http', snapshot({}));
@@ -222,7 +222,7 @@ test('a pod keeps its name and UID, whatever the files of other pods are called'
   assert.deepEqual(take(), ['REMOVE thief']);
 });
 
-test('after a restart the pods of the runtime keep their names and UIDs', () => {
+test('after a restart the pods in the runtime keep their names and UIDs', () => {
   const running = [{ uid: 'u', namespace: 'default', name: 'b', file: 'b.yaml' }];
   const thieves = { '1.yaml': podText('thief', { uid: 'u' }), '2.yaml': podText('b', { uid: 'u', image: 'c' }) };
   const first = newConfig(['file'], running).config;
@@ -233,7 +233,7 @@ test('after a restart the pods of the runtime keep their names and UIDs', () => 
   assert.deepEqual(fileOf(edited), ['b.yaml']);
 });
 
-test("until every source was read no other pod gets a UID of the runtime's pods", () => {
+test('until all sources have been read no other pod gets a UID used in the runtime', () => {
   const running = [{ uid: 'u', namespace: 'default', name: 'b', file: 'http://x' }];
   const { config, take } = newConfig(['file', 'http'], running);
   config.set('file', snapshot({ '1.yaml': podText('thief', { uid: 'u' }) }));
@@ -244,7 +244,7 @@ test("until every source was read no other pod gets a UID of the runtime's pods"
   assert.deepEqual(take(), ['REMOVE b', 'ADD thief']);
 });
 
-test('ConfigMaps are stored before the pods are reported, and their changes are reported', () => {
+test('ConfigMaps are stored before pods are reported, and changes to them are reported', () => {
   const { config, objects } = newConfig();
   const events: string[] = [];
   objects.onChange(({ kind, name, object }) =>
@@ -270,7 +270,7 @@ test('a late listener first gets an ADD of the existing pods', () => {
   );
 });
 
-test('a change of an immutable ConfigMap is an error until its manifest is removed', () => {
+test('a change to an immutable ConfigMap is an error until its manifest is removed', () => {
   const { config, objects } = newConfig();
   const text = (data: string) => configMapText(data).replace('"data":', '"immutable":true,"data":');
   const data = () => objects.get('ConfigMap', 'default', 'c')?.data;

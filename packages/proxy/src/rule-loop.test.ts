@@ -51,7 +51,7 @@ function create(socket: FakeSocket) {
 const until = (condition: () => boolean) =>
   waitFor(() => condition() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(10_000) });
 
-test('changes in quick succession are one transaction, and a stop closes the socket', async () => {
+test('changes in quick succession share one transaction, and a stop closes the socket', async () => {
   const socket = new FakeSocket();
   const { loop, add } = create(socket);
   loop.start([]);
@@ -63,7 +63,7 @@ test('changes in quick succession are one transaction, and a stop closes the soc
   assert.deepEqual([socket.transactions.length, socket.isClosed], [2, true]);
 });
 
-test('after a refused change the table is replaced; a failure of that is reported until an attempt succeeds', async () => {
+test('after a rejected change the table is replaced; if that fails, it is reported until an attempt succeeds', async () => {
   const socket = new FakeSocket();
   const { loop, add } = create(socket);
   loop.start([]);
@@ -79,7 +79,7 @@ test('after a refused change the table is replaced; a failure of that is reporte
   assert.equal(socket.transactions.length, 3);
 });
 
-test('a loop that is stopped before all objects are read makes no rules', async () => {
+test('a loop that is stopped before all objects have been read creates no rules', async () => {
   const socket = new FakeSocket();
   const { loop } = create(socket);
   const synced = Promise.reject(new Error('stopped'));

@@ -5,17 +5,17 @@ import { fastOci, plainOci } from './oci-runtime/oci-fast-paths.ts';
 
 const requested = { readySandboxes: 8, expediteRcu: true };
 
-test('fast paths are used by default, as far as their own options request them', () => {
+test('fast paths are enabled by default, as far as their own options allow', () => {
   assert.deepEqual(fastPathsOf({}), { oci: fastOci, readySandboxes: 0, expediteRcu: false });
   assert.deepEqual(fastPathsOf(requested), { oci: fastOci, ...requested });
 });
 
-test('without fast paths every part is plain, whatever the options request', () => {
+test('with fast paths disabled every part works the plain way, regardless of its options', () => {
   const plain = { oci: plainOci, readySandboxes: 0, expediteRcu: false };
   assert.deepEqual(fastPathsOf({ ...requested, fastPaths: false }), plain);
 });
 
-test('a program of a plain runtime has no shortcuts, also if its record has some', () => {
+test('a program run without fast paths has no shortcuts, even if they are in its record', () => {
   const covered = { tree: '/tree', path: '/usr/bin/crun', nsenter: '/usr/bin/nsenter' };
   const program = { name: 'crun', path: '/bin/unshare', args: ['crun'], stateFormat: 'crun' as const, covered };
   assert.deepEqual(plainOci.restrict(program), { name: 'crun', path: '/bin/unshare', args: ['crun'] });

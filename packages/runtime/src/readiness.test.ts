@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDatabase } from '@podwright/metadata';
 import { runtimeReadiness } from './readiness.ts';
 
-test('the runtime is ready while its programs exist and its records are writable', async () => {
+test('the runtime is ready as long as its programs exist and its records are writable', async () => {
   const database = openDatabase(':memory:');
   const check = async (programs: string[], message: RegExp | undefined) => {
     const readiness = await runtimeReadiness({ programs, database });

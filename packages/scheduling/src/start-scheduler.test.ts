@@ -75,7 +75,7 @@ test('a pod is bound to a node, with an event', async () => {
   assert.equal(await cluster.event('Scheduled'), 'Successfully assigned default/a to n');
 });
 
-test('pods that come together are not put on the same place', async () => {
+test('pods that arrive together are not assigned to the same space', async () => {
   const pods = Array.from({ length: 5 }, (_, index) => testPod(`p${index}`, { requests: { cpu: '500m' } }));
   await using cluster = await clusterWith(...pods);
   const waiting = await cluster.until(() => {
@@ -97,7 +97,7 @@ test('pods that come together are not put on the same place', async () => {
   assert.equal(await cluster.node(name), 'n');
 });
 
-test('pods of other schedulers, with gates, that end or have ended are left alone', async () => {
+test('pods that have other schedulers or scheduling gates, or are terminating or finished, are ignored', async () => {
   await using cluster = await clusterWith(
     testPod('other', { spec: { schedulerName: 'mine' } }),
     testPod('gated', { spec: { schedulingGates: [{ name: 'g' }] } }),
@@ -111,7 +111,7 @@ test('pods of other schedulers, with gates, that end or have ended are left alon
   assert.equal(await cluster.node('gated'), 'n');
 });
 
-test('pods of lower priority make room, and the node is kept for the pod', async () => {
+test('lower-priority pods are preempted, and the node is reserved for the pod', async () => {
   const low = testPod('low', { requests: { cpu: '2' }, spec: { nodeName: 'n', priority: 0 } });
   await using cluster = await clusterWith(low, testPod('vip', { requests: { cpu: '1' }, spec: { priority: 10 } }));
   assert.equal(await cluster.node('vip'), 'n');
@@ -128,7 +128,7 @@ test('pods of lower priority make room, and the node is kept for the pod', async
   assert.equal(await cluster.event('Preempted'), 'Preempted by pod uid-vip on node n');
 });
 
-test('a binding that fails is tried again, and frees the place meanwhile', async () => {
+test('a failed binding is retried, and releases its space meanwhile', async () => {
   const cluster = new TestCluster();
   cluster.client.put(NODES, testNode('n'));
   cluster.client.put(PODS, testPod('a', { requests: { cpu: '2' } }));
@@ -202,7 +202,7 @@ test('a pod gets the room that a running pod gives up once the node has applied 
   assert.equal(await cluster.node('a'), 'n');
 });
 
-test('a pod waits until a node comes, is uncordoned or becomes ready', async () => {
+test('a pod waits until a node is added, is uncordoned or becomes ready', async () => {
   const cluster = new TestCluster();
   cluster.client.put(PODS, testPod('a'));
   await using started = cluster;
@@ -215,7 +215,7 @@ test('a pod waits until a node comes, is uncordoned or becomes ready', async () 
   assert.equal(await started.node('a'), 'n');
 });
 
-test('a claim that waits for a pod is provisioned for the node before the pod is bound', async () => {
+test('a claim waiting for its first consumer is provisioned for the node before the pod is bound', async () => {
   const cluster = new TestCluster();
   cluster.client.put(NODES, testNode('n'));
   const metadata = { namespace: 'default', name: 'data' };

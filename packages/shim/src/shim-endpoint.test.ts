@@ -9,7 +9,7 @@ const address = 'unix:///run/containerd/s/0123';
 const message = (fields: { version: number; protocol: string }) =>
   toBinary(BootstrapResultSchema, create(BootstrapResultSchema, { address, ...fields }));
 
-test('the output of start is parsed in each of its three forms', () => {
+test('all three output formats of start are parsed', () => {
   const check = (output: Uint8Array | string, version: number) =>
     assert.deepEqual(parseStartAnswer(Buffer.from(output)), { version, address });
   check(address, 2);
@@ -43,7 +43,7 @@ test('unusable output is rejected', () => {
   check(message({ version: 4, protocol: 'ttrpc' }), 'unimplemented');
 });
 
-test('addresses are unix sockets with a path or in the abstract namespace', () => {
+test('addresses are unix sockets, either a path or abstract', () => {
   assert.equal(socketPath(address), '/run/containerd/s/0123');
   assert.equal(socketPath('/run/shim.sock'), '/run/shim.sock');
   assert.equal(socketPath('containerd-shim/0123'), '\0containerd-shim/0123');

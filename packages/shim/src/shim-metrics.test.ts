@@ -9,7 +9,7 @@ import { statsOfMetric } from './shim-metrics.ts';
 
 const metric = (data: Any | undefined) => create(MetricSchema, { id: 'x', timestamp: timestampFromMs(5), data });
 
-test('metrics of cgroup v1 and v2 are converted to the same statistics', () => {
+test('cgroup v1 and v2 metrics are converted to the same statistics', () => {
   const v1 = create(V1Schema, {
     cpu: { usage: { total: 3000n, user: 2000n, kernel: 1000n } },
     memory: {
@@ -33,7 +33,7 @@ test('metrics of cgroup v1 and v2 are converted to the same statistics', () => {
   assert.deepEqual([memory?.limitBytes, threads], [undefined, { current: 4, limit: undefined }]);
 });
 
-test('metrics without data, or of another kind, are not converted', () => {
+test('metrics without data or of an unknown type are not converted', () => {
   assert.equal(statsOfMetric(metric(undefined)), undefined);
   assert.equal(statsOfMetric(metric(anyPack(MetricSchema, create(MetricSchema, { id: 'other' })))), undefined);
 });

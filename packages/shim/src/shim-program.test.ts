@@ -45,7 +45,7 @@ test('an older shim receives its options, flags and environment', async () => {
   assert.deepEqual(await startShim(home, call, bound()), { version: 2, address: 'unix:///run/s' });
 });
 
-test('an abort while a shim starts still returns the shim', async () => {
+test('a shim is still returned if the call is aborted while it starts', async () => {
   const call = scripted('given-up', 'touch begun; until test -e go; do sleep 0.01; done; echo unix:///run/s');
   const stop = new AbortController();
   const started = startShim(home, call, stop.signal);
@@ -56,7 +56,7 @@ test('an abort while a shim starts still returns the shim', async () => {
   await assert.rejects(startShim(home, call, stop.signal), /enough/);
 });
 
-test('options cannot be mistaken for bootstrap parameters, which shims of containerd 2.3 try first', async () => {
+test('options cannot be mistaken for bootstrap parameters, which containerd 2.3 shims try first', async () => {
   const call = scripted('between', 'cat > stdin && echo unix:///run/s');
   await startShim(home, call, bound());
   const { typeUrl, $unknown } = fromBinary(AnySchema, readFileSync(join(call.bundle, 'stdin')));
@@ -68,12 +68,12 @@ test('options cannot be mistaken for bootstrap parameters, which shims of contai
   assert.deepEqual([data[0], isUtf8(text)], [text.length, false]);
 });
 
-test('a shim that does not start is an error with its message, and so is one without an address', async () => {
+test('a shim that fails to start is an error with its message, and so is one without an address', async () => {
   await assert.rejects(startShim(home, scripted('broken', 'echo no kernel >&2; exit 3'), bound()), /broken.*no kernel/);
   await assert.rejects(startShim(home, scripted('silent', 'exit 0'), bound()), /silent.*no address/);
 });
 
-test('the exit of a dead shim’s task is read from binary output', async () => {
+test('the exit status of a dead shim’s task is read from binary output', async () => {
   const answer = join(directory, 'deleted');
   const exitedAt = { seconds: 1_700_000_000n, nanos: 250_000_000 };
   writeFileSync(answer, toBinary(DeleteResponseSchema, create(DeleteResponseSchema, { exitStatus: 137, exitedAt })));

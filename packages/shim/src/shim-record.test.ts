@@ -11,7 +11,7 @@ after(() => rmSync(bundle, { recursive: true }));
 const path = join(bundle, 'shim.json');
 const endpoint = { version: 3, address: 'unix:///run/s' } as const;
 
-test('an endpoint is read from its record, from a record of the previous version, and from the address file of containerd 1', async () => {
+test('an endpoint is read from its record, from a record in the previous format, and from the address file of containerd 1', async () => {
   assert.equal(await readEndpoint(bundle), undefined);
   writeFileSync(join(bundle, 'address'), 'unix:///run/old');
   assert.deepEqual(await readEndpoint(bundle), { version: 2, address: 'unix:///run/old' });
@@ -32,7 +32,7 @@ for (const text of ['', '{"version":3,"addr', 'null', '[]', '{"version":4,"addre
     });
   });
 
-test('a record of a later version is an error', async () => {
+test('a record with a newer version is an error', async () => {
   writeFileSync(path, JSON.stringify({ recordVersion: 2, ...endpoint }));
   await assert.rejects(readEndpoint(bundle), /damaged/);
 });

@@ -30,7 +30,7 @@ function through(url: string): string {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${encodeURIComponent(url)}`;
 }
 
-test('a command runs through the proxy with all of its input, output and its exit code', async () => {
+test('a command runs through the proxy with its entire input, its output and its exit code', async () => {
   const sent = Buffer.alloc(20 << 20, 'abc');
   const { exitCode, out, err } = await collect(
     { url: through(shells.shell('cat; echo err >&2; exit 9', { stdin: true })) },
@@ -62,7 +62,7 @@ test('WebSockets are proxied too', async () => {
   assert.ok(received.includes('\x01hello\n'), received.join());
 });
 
-test('the disconnect of a client ends the command behind the proxy', async () => {
+test('a client disconnect ends the command behind the proxy', async () => {
   const cut = new AbortController();
   const io = { stdout: new PassThrough(), stderr: new PassThrough(), tty: false };
   const running = runRemoteCommand({ url: through(shells.shell('yes')) }, io, cut.signal);
@@ -129,7 +129,7 @@ test('data received just before the client’s connection broke is written', asy
   assert.deepEqual(pieces, ['last words']);
 });
 
-test('a slow server receives all data of a client that has ended', async () => {
+test('a slow server receives all data from a client that has finished', async () => {
   const { client, upstream, pieces, release } = await join({ isSlow: true });
   client.push('first');
   await setImmediate();
@@ -146,7 +146,7 @@ test('a slow server receives all data of a client that has ended', async () => {
   assert.deepEqual(pieces, ['first', 'second']);
 });
 
-test('a runtime that writes before it reads receives all data of a client that has ended', async (t) => {
+test('a runtime that writes before it reads receives all data from a client that has finished', async (t) => {
   const sent = 3_000_000;
   const receivedBytes = Promise.withResolvers<number>();
   const server = createTcpServer({ pauseOnConnect: true }, (runtime) => {

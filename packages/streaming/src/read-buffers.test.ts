@@ -26,7 +26,7 @@ async function send(source: Duplex, target: Duplex): Promise<void> {
   await waitFor(() => receivedBytes === SENT_BYTES || undefined, { intervalMs: 2, signal: AbortSignal.timeout(5000) });
 }
 
-test('the buffers of what SPDY connections send and receive are collected while in the young generation', async (t) => {
+test('buffers for data that SPDY connections send and receive are collected in the young generation', async (t) => {
   const { countBuffer, collected } = collections(t);
   const [here, there] = duplexPair();
   const accepted = Promise.withResolvers<Duplex>();
@@ -43,7 +43,7 @@ test('the buffers of what SPDY connections send and receive are collected while 
   assert.deepEqual(collected(), Array(8).fill('minor')); // every 4 MiB of each side
 });
 
-test('the same applies to joined connections, in both directions', async (t) => {
+test('buffers of joined connections are collected in the young generation, in both directions', async (t) => {
   const [client, socket] = duplexPair();
   const [upstream, runtime] = duplexPair();
   const { countBuffer, collected } = collections(t);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { randomBytes, randomPieces, seededRandom } from './random.fixture.ts';
 import { parseSize, readSizes } from './terminal-resize.ts';
 
-test('a size is a JSON object with a valid width and height', () => {
+test('a terminal size is a JSON object with a valid width and height', () => {
   assert.deepEqual(parseSize('{"Width":80,"Height":24}\n'), { Width: 80, Height: 24 });
   for (const wrong of [
     '',
@@ -31,7 +31,7 @@ async function sizesIn(pieces: Iterable<Buffer>): Promise<string[]> {
   return seen;
 }
 
-test('sizes are read from any chunks, and junk between them is ignored', async () => {
+test('terminal sizes are parsed from arbitrary chunks, and junk between them is ignored', async () => {
   const bytes = Buffer.from('{"Width":80,"Height":24}\n{"Width":0,"Height":24}{"Width":100,"Height":30}');
   assert.deepEqual(await sizesIn([...bytes].map((byte) => Buffer.from([byte]))), ['80x24', '100x30']);
   const junk = Buffer.alloc(10_000, 'x');

@@ -69,7 +69,7 @@ test('terminal sizes reach the command', async () => {
   await eventually(() => shells.live === 0);
 });
 
-test('a command that cannot be run is reported', async () => {
+test('the error is reported if a command cannot be run', async () => {
   const choice = { stdin: false, stdout: true, stderr: true, tty: false };
   const url = atOldRuntime(`${base}/exec/unknown`);
   const visitor = new WebSocketVisitor(through({ kind: 'exec', choice, url }), PROTOCOL);
@@ -80,7 +80,7 @@ test('a command that cannot be run is reported', async () => {
   );
 });
 
-test('the disconnect of a client ends the command and closes everything', async () => {
+test('a client disconnect ends the command and closes everything', async () => {
   await eventually(() => shells.live === 0);
   const open = descriptors();
   for (let round = 0; round < 10; round++) {
@@ -111,7 +111,7 @@ test('ports are forwarded through a tunnel', async () => {
   echo.close();
 });
 
-test('only protocols that older runtimes do not support are translated', () => {
+test('only protocols unsupported by older runtimes are translated', () => {
   const asks = (upgrade: string, protocols: string, kind: TranslatedCall['kind'] = 'exec') =>
     needsTranslation({ headers: { upgrade, 'sec-websocket-protocol': protocols } } as never, kind);
   assert.equal(asks('websocket', 'v5.channel.k8s.io'), true);

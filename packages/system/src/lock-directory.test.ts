@@ -19,7 +19,7 @@ test('a directory is created, and only one caller at a time locks it', () => {
   }
 });
 
-test('the lock on a directory that was removed and created again is no lock', (t) => {
+test('a lock on a directory that was removed and re-created is not valid', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwd-lock-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const tryLock = t.mock.method(System.prototype, 'tryLock', () => {

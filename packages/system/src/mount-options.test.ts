@@ -8,7 +8,7 @@ function check(options: string[], expected: Partial<ParsedMountOptions>): void {
   assert.deepEqual(parseMountOptions(options), { flags: 0, propagation: [], data: [], ...expected }, options.join());
 }
 
-test('options are sorted into flags, propagation changes and data for the file system', () => {
+test('options are split into flags, propagation changes and file system data', () => {
   check([], {});
   check(['defaults', ''], {});
   check(['ro', 'nosuid', 'nodev', 'size=1m', 'mode=1777'], {
@@ -28,6 +28,6 @@ test('a later option overrides an earlier one', () => {
   check(['nosuid', 'suid', 'nodev'], { flags: noDev });
 });
 
-test('names of object properties are treated as data for the file system', () => {
+test('names of object properties are treated as file system data', () => {
   check(['constructor', 'toString'], { data: ['constructor', 'toString'] });
 });

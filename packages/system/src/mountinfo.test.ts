@@ -25,7 +25,7 @@ test('a line is read with and without propagation fields', () => {
   assert.deepEqual(plain?.propagation, []);
 });
 
-test('octal escapes are bytes of UTF-8 names', () => {
+test('octal escapes are decoded to the bytes of UTF-8 names', () => {
   const [entry] = parse('1 2 0:1 / /a\\040b\\011c\\012d\\134e\\303\\274ü rw - tmpfs none rw');
   assert.equal(entry?.mountPoint, '/a b\tc\nd\\eüü');
 });
@@ -34,7 +34,7 @@ test('lines that do not describe mounts are skipped', () => {
   assert.deepEqual(parse('\n1 2 3\n36 35 98:0 / /mnt rw shared:1\n'), []);
 });
 
-test('mounts below a path are those at the path and under it, not siblings with the same prefix', () => {
+test('mounts under a path include the mount at the path, but not siblings with the same prefix', () => {
   const line = (path: string) => `1 2 0:1 / ${path} rw - tmpfs none rw`;
   const mounts = parse(['/', '/run', '/run/a', '/run/a/b', '/run/ab'].map(line).join('\n'));
   const below = (path: string) => mountsBelow(path, mounts).map(({ mountPoint }) => mountPoint);
@@ -48,7 +48,7 @@ test('mounts below a path are those at the path and under it, not siblings with 
   );
 });
 
-test('parsing only the lines of one path gives the same mounts as parsing the whole table', () => {
+test('parsing only the lines for one path yields the same mounts as parsing the whole table', () => {
   const paths = ['/', '/run', '/run/a', '/run/a/b', '/run/ab', '/other/a', '/with\\040space', '/with\\040space/in'];
   const table = Buffer.from(paths.map((path) => `1 2 0:1 / ${path} rw - tmpfs none rw`).join('\n'));
   for (const path of ['/', '/run', '/run/a', '/with space', '/nowhere'])

@@ -8,7 +8,7 @@ import { BoundedReads, mountIdOf, ReadsOfProcess } from './open-files.ts';
 
 const signal = AbortSignal.timeout(20_000);
 
-test('while a file system hangs, no others are read', async () => {
+test('while one file system hangs, no other is read', async () => {
   const reads = new BoundedReads();
   const hung = Promise.withResolvers<number>();
   const isHung = { code: 'deadline_exceeded' };
@@ -27,7 +27,7 @@ test('while a file system hangs, no others are read', async () => {
   assert.equal(await reads.take(read), 2);
 });
 
-test('at most two reads of a process hang, and one of each pod, even if more begin at once', async () => {
+test('at most two hung reads per process and one per pod occur, even if more start at once', async () => {
   const all = new ReadsOfProcess();
   const [a, b, c] = [new BoundedReads(all), new BoundedReads(all), new BoundedReads(all)];
   const hung = Promise.withResolvers<void>();

@@ -26,7 +26,7 @@ test('half-open connections reach a loopback port of either address family', asy
   }
 });
 
-test('a removed namespace is an error that names its path', async () => {
+test('a removed namespace is an error that includes its path', async () => {
   const dial = createPortDialer({ system: loadSystem(), logger: silentLogger });
   await assert.rejects(dial('/proc/1073741824/ns/net', 80, AbortSignal.timeout(30_000)), /1073741824/);
 });

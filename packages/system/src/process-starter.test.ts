@@ -26,7 +26,7 @@ test('the signal that killed a program is reported', async () => {
   assert.deepEqual({ exitCode, signal }, { exitCode: null, signal: 'SIGTERM' });
 });
 
-test('a program runs with the requested directory and variables', async () => {
+test('a program runs in the requested directory with the requested environment', async () => {
   const { stdout } = await run('pwd; echo "$GIVEN"', { cwd: '/usr', env: { GIVEN: 'yes', PATH: '/usr/bin:/bin' } });
   assert.equal(stdout, '/usr\nyes\n');
 });
@@ -53,7 +53,7 @@ test('both starters start a program within the given callback', async () => {
   }
 });
 
-test('a program ignores and blocks no signal, whatever this process ignores', async () => {
+test('a program has no ignored or blocked signals, whatever this process ignores', async () => {
   const { stdout } = await runProgram('grep', ['^Sig[BI]', '/proc/self/status'], { start });
   assert.equal(stdout, 'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n');
 });
@@ -83,7 +83,7 @@ test('an extra pipe and a new session are set up', async () => {
   assert.equal(pid, String(program.pid));
 });
 
-test('a hundred concurrent programs all end, and leave no zombie and no listener', async () => {
+test('a hundred concurrent programs all end, leaving no zombies or listeners', async () => {
   const before = process.listenerCount('SIGCHLD');
   const ends = await Promise.all(Array.from({ length: 100 }, (_, index) => run(`exit ${index}`)));
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('a hundred concurrent programs all end, and leave no zombie and no listener
   assert.doesNotMatch(stdout, /Z/);
 });
 
-test('a program may write ahead of its reader by the size of a pipe', async () => {
+test('a program may write ahead of its reader by the size of a pipe buffer', async () => {
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const script = 'head -c 900000 /dev/zero; echo done >&2';
   const program = start('sh', ['-c', script], { env: process.env, stdio: [...stdio] });
@@ -105,7 +105,7 @@ test('a program may write ahead of its reader by the size of a pipe', async () =
   assert.equal(await errors, 'done\n');
 });
 
-test('starting a program with too few descriptors for its pipes is an error and leaks no descriptor', async () => {
+test('starting a program with too few descriptors left for its pipes is an error and leaks no descriptor', async () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;
   const limit = (most: string) => execFileSync('prlimit', ['--pid', `${process.pid}`, `--nofile=${most}:`]);
   const before = execFileSync('sh', ['-c', 'ulimit -Sn'], { encoding: 'utf8' }).trim();
@@ -127,7 +127,7 @@ test('starting a program with too few descriptors for its pipes is an error and 
   }
 });
 
-test('an abort does not wait for descendants that hold the pipes of the program', async (t) => {
+test('an abort does not wait for descendants that hold the program’s pipes open', async (t) => {
   for (const starter of [start, startByFork])
     for (const end of ['wait', 'exit']) {
       const file = join(mkdtempSync(join(tmpdir(), 'podwright-descendant-')), 'pid');

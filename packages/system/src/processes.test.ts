@@ -20,7 +20,7 @@ test('signals are parsed from names, numbers and offsets to the realtime signals
     );
 });
 
-test('a process with any name is parsed, and an exited one is undefined', () => {
+test('processes with arbitrary names are parsed, and an exited process is undefined', () => {
   const title = process.title;
   process.title = 'odd) S 1 (name';
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { resolveInRoot } from './root-path.ts';
 
-test('no link and no .. leads out of the root', async () => {
+test('neither links nor .. lead out of the root', async () => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-root-'));
   try {
     mkdirSync(join(root, 'usr/lib'), { recursive: true });
@@ -26,7 +26,7 @@ test('no link and no .. leads out of the root', async () => {
   }
 });
 
-test('below a mount, links are read from the source of the mount, and may only lead to paths in the same mount', async () => {
+test('under a mount, links are read from the mount’s source, and may only lead to paths in the same mount', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-root-'));
   const [root, source, deeper] = ['root', 'source', 'deeper'].map((name) => join(directory, name)) as [
     string,

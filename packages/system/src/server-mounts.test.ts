@@ -60,12 +60,12 @@ test('a mount that is covered by a local one is not checked', async () => {
   assert.deepEqual(asked, []);
 });
 
-test('paths that lead to a silent server are refused', async () => {
+test('paths that lead to an unresponsive server are rejected', async () => {
   for (const path of ['share', 'share/a/b', 'local/../share', 'local/relative', 'absolute/x'])
     await assert.rejects(mountsOn([entry(share, 'nfs4')]).mounts.requireResponse(join(directory, path)), silent);
 });
 
-test('a silent server is asked once, and refused at once until it responds', async () => {
+test('an unresponsive server is queried once, and rejected at once until it responds', async () => {
   const { mounts, asked, respond } = mountsOn([entry(share, 'nfs4')]);
   const first = ['a', 'b', 'c', 'd', 'e'].map((name) => mounts.requireResponse(join(share, name)));
   for (const one of first) await assert.rejects(one, silent);
@@ -79,7 +79,7 @@ test('a silent server is asked once, and refused at once until it responds', asy
   assert.deepEqual(asked, [join(share, 'a'), share]);
 });
 
-test('a silent server does not delay paths of other servers', async () => {
+test('an unresponsive server does not delay paths on other servers', async () => {
   const mounts = new ServerMounts({
     mountinfo: () => Buffer.from(entry(share, 'nfs4', 50) + entry('/fast', 'fuse.fast', 51)),
     probe: (path) => (path.startsWith('/fast') ? Promise.resolve() : new Promise(() => undefined)),
@@ -90,7 +90,7 @@ test('a silent server does not delay paths of other servers', async () => {
   await hanging;
 });
 
-test('a silent server of an automounter does not delay its other servers', async () => {
+test('an unresponsive server of an automounter does not delay its other servers', async () => {
   const home = join(directory, 'home');
   const mounts = [entry(home, 'autofs'), entry(`${home}/a`, 'nfs', 51), entry(`${home}/b`, 'nfs', 52)];
   const { mounts: served, asked, respond } = mountsOn(mounts);

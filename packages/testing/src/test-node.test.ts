@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestNode } from './test-node.ts';
 
-test('without the program the error names it and how to give another one', async () => {
+test('if the program is missing the error names it and how to specify another one', async () => {
   await assert.rejects(startTestNode({ command: ['no-such-podwright'] }), {
     code: 'not_found',
     message: 'start the node: no-such-podwright not found; install Podwright, or set `command` to its path',
@@ -19,7 +19,7 @@ for last; do :; done
 echo "$last"
 `;
 
-test('the result of a command has the declared fields only', async (context) => {
+test('the result of a command has only the declared fields', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwr-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const program = join(directory, 'podwright');

@@ -17,7 +17,7 @@ function cut(bytes: Buffer, random: (below: number) => number): Buffer[] {
 }
 
 describe('ttrpc frames', () => {
-  test('a frame has the published layout', () => {
+  test('a frame has the documented layout', () => {
     const bytes = encodeFrame({ streamId: 3, type: frameType.request, flags: 1, data: Buffer.from('ab') });
     assert.equal(bytes.toString('hex'), '00000002' + '00000003' + '01' + '01' + '6162');
   });

@@ -77,7 +77,7 @@ describe('ttrpc over a unix socket', () => {
     );
   });
 
-  test('an unknown service or method is unimplemented', async () => {
+  test('an unknown service or method returns unimplemented', async () => {
     const other = connection.client(Sandbox, { typeName: 'containerd.runtime.sandbox.v9.Sandbox' });
     await assert.rejects(other.pingSandbox({}), failsAs('unimplemented'));
   });
@@ -102,7 +102,7 @@ describe('ttrpc over a unix socket', () => {
     await client.pingSandbox({});
   });
 
-  test('all running and later calls fail when the connection is lost', async () => {
+  test('all pending and later calls fail when the connection is lost', async () => {
     const lost = await TtrpcConnection.connect(path, bound());
     const client = lost.client(Sandbox);
     const waiting = client.waitSandbox({}, { timeoutMs: 0 });
@@ -170,7 +170,7 @@ describe('ttrpc with a hostile peer', () => {
     await server.close();
   });
 
-  test('calls of a client fail or succeed, whatever bytes it receives', async () => {
+  test('client calls fail or succeed, whatever bytes are received', async () => {
     const random = randomNumbers(4);
     for (let round = 0; round < 200; round++) {
       const [ours, theirs] = duplexPair();

@@ -13,7 +13,7 @@ function installed(context: TestContext): { program: string; leftovers: string }
   return { program, leftovers: join(directory, '.podwright-upgrade') };
 }
 
-test('a staged program replaces the installed one, which can be put back, and nothing else stays', async (context) => {
+test('a staged program replaces the installed one, which can be restored, and no other files are left', async (context) => {
   const { program, leftovers } = installed(context);
   {
     using swap = new ProgramSwap(program);
@@ -27,7 +27,7 @@ test('a staged program replaces the installed one, which can be put back, and no
   assert.ok(!existsSync(leftovers));
 });
 
-test('a second upgrade of the same program is refused, and removes the leftovers of a killed one', async (context) => {
+test('a second upgrade of the same program is rejected, and leftovers of a killed upgrade are removed', async (context) => {
   const { program, leftovers } = installed(context);
   const first = new ProgramSwap(program);
   writeFileSync(first.staged, 'new');

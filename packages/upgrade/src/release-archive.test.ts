@@ -44,14 +44,14 @@ test('an archive for this machine is found by its path or its directory', (conte
   assert.throws(() => findArchive(directory), { message: /has several files/ });
 });
 
-test('a device or a pipe with the name of an archive is refused', (context) => {
+test('a device or pipe with the name of an archive is rejected', (context) => {
   const { directory, at } = scratch(context);
   execFileSync('mkfifo', [at(NAME)]);
   for (const path of [directory, at(NAME), '/dev/zero'])
     assert.throws(() => findArchive(path), { message: /is neither a file nor a directory/ });
 });
 
-test('an archive is valid only with the digest that SHA256SUMS has for its name', async (context) => {
+test('an archive is valid only with the digest for its name in SHA256SUMS', async (context) => {
   const { at } = scratch(context);
   writeFileSync(at(NAME), 'content');
   const archive = findArchive(at(NAME));
@@ -70,7 +70,7 @@ test('an archive is valid only with the digest that SHA256SUMS has for its name'
   }
 });
 
-test('the executable podwright of the archive is unpacked, and no other file of that name', async (context) => {
+test('the archive’s podwright executable is unpacked, and no other file with that name', async (context) => {
   const { at } = scratch(context);
   const archive = { path: at(NAME), version: '1.2.3' };
   const completions = ['podwright-1.2.3/completions/podwright', 0o644, 'complete'] as [string, number, string];

@@ -4,7 +4,7 @@ import { exchangeDifferences } from './differences.ts';
 import { masked } from './mask.ts';
 import type { Exchange } from './transcript.ts';
 
-test('values that servers choose are masked, those that clients choose are not', () => {
+test('values chosen by servers are masked, and values chosen by clients are not', () => {
   const uid = '0a1b2c3d-0000-4000-8000-0123456789ab';
   const metadata = { name: 'a', uid, resourceVersion: '42', creationTimestamp: '2026-01-02T03:04:05Z' };
   const expected = { name: 'a', uid: '<uid>', resourceVersion: '<version>', creationTimestamp: '<time>' };
@@ -23,7 +23,7 @@ test('values that servers choose are masked, those that clients choose are not',
   ]);
 });
 
-test('the differences of two answers have paths and both values', () => {
+test('differences between two responses include paths and both values', () => {
   const answer = (status: number, body: unknown, headers = {}): Exchange => ({
     request: { method: 'GET', path: '/' },
     status,

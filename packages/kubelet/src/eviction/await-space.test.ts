@@ -62,19 +62,19 @@ test('the wait ends as soon as the disk is no longer short', async (t) => {
   assert.equal(await waited(t, { available: (nowMs) => (nowMs < 2000 ? 10 : 100), isPartial: true }), 2);
 });
 
-test('the space of a pod of known use is freed when most of it is available', async (t) => {
+test('the wait for a pod with known usage ends once most of that space is available', async (t) => {
   assert.equal(await waited(t, { available: (nowMs) => (nowMs < 10_000 ? 10 : 60) }), 11);
   assert.ok((await waited(t, { available: () => 20 })) > 30);
 });
 
-test('the space of a pod of unknown use is freed when none has been freed for some seconds', async (t) => {
+test('the wait for a pod with unknown usage ends when no space has been freed for some seconds', async (t) => {
   const isPartial = true;
   assert.equal(await waited(t, { available: () => 10, isPartial }), 4);
   const grows = (nowMs: number) => 10 + Math.floor(Math.min(nowMs, 10_000) / 1000);
   assert.equal(await waited(t, { available: grows, isPartial }), 14);
 });
 
-test('the wait is longer while files or containers of a pod of unknown use are being removed', async (t) => {
+test('the wait is extended while files or containers of a pod with unknown usage are being removed', async (t) => {
   const given = { available: () => 10, isPartial: true };
   for (const name of ['isDeleting', 'isRemoving'])
     assert.ok((await waited(t, { ...given, [name]: (nowMs: number) => nowMs < 20_000 })) > 23, name);
@@ -83,7 +83,7 @@ test('the wait is longer while files or containers of a pod of unknown use are b
   assert.ok(long > 120 && long < 121);
 });
 
-test('the space that another pod has taken is freed, even if that pod is only partly measured', async (t) => {
+test('space that another pod has taken counts as freed, even if that pod was only partially measured', async (t) => {
   const available = () => 10;
   const after = { volume: 150 };
   for (const [before, later] of [
@@ -99,7 +99,7 @@ test('the space that another pod has taken is freed, even if that pod is only pa
   for (const other of unknown) assert.equal(await waited(t, { available, other }), 4);
 });
 
-test('files that a partly measured pod seems to lack do not hide that another pod has taken the space', () => {
+test('missing files in a partial measurement do not hide that another pod has taken the space', () => {
   const evicted = [{ pod: podOf('a'), stats: statsOf('a', { volume: 50 }) }];
   const others = ['b', 'c'].map((name) => ({ pod: podOf(name), stats: statsOf(name, { volume: 100 }) }));
   const resource = { signal: SIGNAL, layout: 'shared' } as const;
@@ -109,7 +109,7 @@ test('files that a partly measured pod seems to lack do not hide that another po
   assert.ok(space.isFreed({ signals: [SIGNAL], observations, otherUse, isUnknownFreed: false }));
 });
 
-test('the space of an evicted pod is awaited while it is removed, although another pod is only partly measured', async (t) => {
+test('the wait lasts while an evicted pod is being removed, even if another pod was only partially measured', async (t) => {
   const other = { before: { volume: 100 }, after: { volume: 20, isPartial: true } };
   const isDeleting = (nowMs: number) => nowMs < 20_000;
   assert.ok((await waited(t, { available: () => 10, other, isDeleting })) > 23);

@@ -70,7 +70,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
 const NOTHING_TO_FREE = { deleteUnusedContainers: async () => undefined, deleteUnusedImages: async () => undefined };
 const HARD = { hard: { 'memory.available': '100', 'nodefs.available': '10%' } };
 
-test('no pod is evicted above the thresholds; below them one pod a round, the one that uses most first', async () => {
+test('no pod is evicted above the thresholds; below them, one pod per round is evicted, the largest consumer first', async () => {
   const { signals, uses, pressure, round, events } = start([podOf('a'), podOf('b')], HARD);
   signals['memory.available'] = 100n;
   assert.equal(await round(), '');
@@ -112,7 +112,7 @@ test('a critical pod is never evicted', async () => {
   assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict a in 1, count memory.available');
 });
 
-test('for a soft threshold a pod gets its own grace period, up to evictionMaxPodGracePeriod', async () => {
+test('a pod gets its own grace period for a soft threshold, capped at evictionMaxPodGracePeriod', async () => {
   const soft = { soft: { 'pid.available': '9' }, softGracePeriod: { 'pid.available': '1ms' } };
   const spec = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
   for (const [seconds, expected] of [
@@ -128,7 +128,7 @@ test('for a soft threshold a pod gets its own grace period, up to evictionMaxPod
   }
 });
 
-test('the deleted files of all pods with limited emptyDirs are searched together, once a round', async (context) => {
+test('deleted files of all pods with limited emptyDirs are searched for together, once per round', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-limits-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const limited = { spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] } };
@@ -146,7 +146,7 @@ test('the deleted files of all pods with limited emptyDirs are searched together
   assert.deepEqual(searches, ['a,c', 'a']);
 });
 
-test('a pod whose emptyDirs cannot be measured delays the limits of others once, and is measured once', async (context) => {
+test('a pod with unmeasurable emptyDirs delays the limit checks of others once, and is measured once', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-limits-'));
   const { PATH } = process.env;
   context.after(() => {
@@ -179,7 +179,7 @@ test('a pod whose emptyDirs cannot be measured delays the limits of others once,
   writeFileSync(fifo, '');
 });
 
-test('all pods over their local storage limits are evicted at once, before any for a node threshold', async () => {
+test('all pods over their local storage limits are evicted at once, before any pod is evicted for a node threshold', async () => {
   const limited = { limits: { 'ephemeral-storage': '1Mi' } };
   const { signals, uses, round, events } = start([podOf('a', limited), podOf('b'), podOf('c', limited)], HARD);
   for (const name of ['a', 'b', 'c']) uses[name] = { root: 2 };
@@ -205,7 +205,7 @@ test('the loop survives failed rounds, starts the next round at once after an ev
   assert.ok(actions.filter((one) => one.startsWith('evict')).length >= 2, actions.join());
 });
 
-test('space of removed files becomes free in the background, and no other pod is evicted meanwhile', async () => {
+test('the space of removed files is freed in the background, and no other pod is evicted meanwhile', async () => {
   const controller = new AbortController();
   const evicted: string[] = [];
   let freed = 0n;
@@ -303,7 +303,7 @@ test('the containers of an evicted pod are removed before the next round', async
   assert.deepEqual(steps.slice(0, 3), ['remove containers', 'evict', 'remove containers']);
 });
 
-test('while files are still being deleted, no pod is evicted for longer than that', async (t) => {
+test('no pod is evicted while files are still being deleted, even if that takes longer than the usual wait', async (t) => {
   const { performance: clock } = globalThis;
   const now = clock.now.bind(clock);
   let skippedMs = 0;
@@ -319,7 +319,7 @@ test('while files are still being deleted, no pod is evicted for longer than tha
   assert.deepEqual(await runUntilEvicted(['a', 'b'], { ...given, isDeleting: () => false }), ['a', 'b']);
 });
 
-test('a pod is evicted a few seconds after the files of an evicted pod of unknown use have been deleted', async () => {
+test('the next pod is evicted a few seconds after the files of an evicted pod with unknown usage have been deleted', async () => {
   const atMs: number[] = [];
   const onEvicted = () => void atMs.push(performance.now());
   const isDeleting = () => performance.now() - atMs[0]! < 2000;
@@ -329,7 +329,7 @@ test('a pod is evicted a few seconds after the files of an evicted pod of unknow
   assert.ok(waitedMs > 5000 && waitedMs < 12_000, `${waitedMs} ms`);
 });
 
-test('a pod that fills the space of an evicted pod is evicted soon, although the disk is never less full', async () => {
+test('a pod that fills the space freed by an eviction is evicted soon, even if the disk usage never drops', async () => {
   const begunAtMs = performance.now();
   const onEvicted = ({ uses }: ReturnType<typeof start>) => {
     uses.b = { volume: 240 };
@@ -341,7 +341,7 @@ test('a pod that fills the space of an evicted pod is evicted soon, although the
   assert.ok(performance.now() - begunAtMs < 10_000);
 });
 
-test('a slow measurement of volumes does not delay evictions, and a pod that was cleaned up is not evicted', async () => {
+test('a slow volume measurement does not delay evictions, and a pod that has been cleaned up is not evicted', async () => {
   const limited = podOf('a', { limits: { 'ephemeral-storage': '1Mi' } });
   const walk = Promise.withResolvers<void>();
   const { signals, uses, round } = start([limited, podOf('b')], HARD, {
@@ -357,7 +357,7 @@ test('a slow measurement of volumes does not delay evictions, and a pod that was
   walk.resolve();
 });
 
-test('a disk that drops below a threshold between two rounds starts the next round', async () => {
+test('a disk that crosses a threshold between two rounds starts the next round immediately', async () => {
   const controller = new AbortController();
   const begunAtMs = performance.now();
   const { manager, signals, uses } = start([podOf('a'), podOf('b', { priority: 2_000_000_000 })], HARD, {
@@ -378,7 +378,7 @@ test('a disk that drops below a threshold between two rounds starts the next rou
   assert.ok(performance.now() - begunAtMs < 10_000);
 });
 
-test('a disk that was below its threshold in the last round does not start the next one', async (t) => {
+test('a disk that was already below its threshold in the last round does not trigger the next one', async (t) => {
   const timeouts = t.mock.method(globalThis, 'setTimeout');
   const controller = new AbortController();
   let observations = 0;
@@ -475,7 +475,7 @@ test('no image is removed for a shortage that has ended', async () => {
   assert.doesNotMatch(await round(), /images/);
 });
 
-test('if more is missing on a disk than all pods use, a pod is evicted only at the third shortage', async () => {
+test('if a shortage exceeds the usage of all pods, a pod is evicted only at the third shortage', async () => {
   const { signals, uses, round } = start([podOf('a')], HARD, { reclaim: NOTHING_TO_FREE });
   uses.a = { root: 0 };
   signals['nodefs.available'] = 1n;
@@ -484,7 +484,7 @@ test('if more is missing on a disk than all pods use, a pod is evicted only at t
   assert.match(await round(), /evict a/);
 });
 
-test('a pod with files that could not be counted is evicted first, but not before the third unexplained shortage', async () => {
+test('a pod with uncountable files is evicted first, but not before the third unexplained shortage', async () => {
   const messages: string[] = [];
   const { signals, uses, round } = start([podOf('i1'), podOf('hider'), podOf('i2')], HARD, {
     reclaim: NOTHING_TO_FREE,
@@ -501,7 +501,7 @@ test('a pod with files that could not be counted is evicted first, but not befor
   assert.doesNotMatch(messages.at(-1)!, /could not be counted/);
 });
 
-test('a pod whose earlier measurements were complete is partial by its latest one', async () => {
+test('a pod is partial if its latest measurement is, even if earlier ones were complete', async () => {
   const inodes = { hard: { 'nodefs.inodesFree': '100' } };
   const { signals, uses, round } = start([podOf('i1'), podOf('hider')], inodes, { reclaim: NOTHING_TO_FREE });
   Object.assign(uses, { hider: { inodes: 10 }, i1: { inodes: 50 } });
@@ -528,7 +528,7 @@ for (const complete of [1, 5])
     assert.match(await round(), /evict hog/);
   });
 
-test('what a pod has freed meanwhile does not explain the usage of a pod that hides its files', async () => {
+test('space that a pod has freed meanwhile does not account for the usage of a pod that hides its files', async () => {
   let measurements = 0;
   const inodes = { hard: { 'nodefs.inodesFree': '100' } };
   const { signals, uses, round } = start([podOf('freed'), podOf('hider')], inodes, {
@@ -543,7 +543,7 @@ test('what a pod has freed meanwhile does not explain the usage of a pod that hi
   assert.match(await round(), /evict hider/);
 });
 
-test('an eviction does not wait long for a measurement, and ranks pods by what is known', async () => {
+test('an eviction does not wait long for a measurement, and ranks pods by the available data', async () => {
   let measurements = 0;
   const { signals, uses, round } = start([podOf('a'), podOf('b')], HARD, {
     reclaim: NOTHING_TO_FREE,
@@ -558,7 +558,7 @@ test('an eviction does not wait long for a measurement, and ranks pods by what i
   assert.match(await round(), /evict b/);
 });
 
-test('while nothing is known of any pod, one is evicted for a disk at the third shortage, and none for memory', async () => {
+test('without statistics of any pod, one is evicted at the third disk shortage, and none for memory', async () => {
   const { signals, round, actions } = start([podOf('a')], HARD, {
     reclaim: { ...NOTHING_TO_FREE, deleteUnusedImages: () => new Promise<never>(() => undefined) },
     rankMs: 1,
@@ -573,7 +573,7 @@ test('while nothing is known of any pod, one is evicted for a disk at the third 
   assert.match(await round(), /evict a/);
 });
 
-test('a pod without statistics of the round is partial, and its earlier ones do not protect it', async () => {
+test('a pod without statistics in the current round is partial, and earlier ones do not protect it', async () => {
   let isFirst = true;
   const inodes = { hard: { 'nodefs.inodesFree': '100' } };
   const { signals, uses, round } = start([podOf('i1'), podOf('i2'), podOf('hider')], inodes, {
@@ -590,7 +590,7 @@ test('a pod without statistics of the round is partial, and its earlier ones do 
   assert.match(await round(), /evict hider/);
 });
 
-test('a shortage that the counted files of a partial pod do not explain is checked again soon', async () => {
+test('a shortage that exceeds the counted files of a partial pod is rechecked soon', async () => {
   const controller = new AbortController();
   const { manager, signals, uses } = start([podOf('i1'), podOf('hider')], HARD, {
     reclaim: NOTHING_TO_FREE,
@@ -608,7 +608,7 @@ test('a shortage that the counted files of a partial pod do not explain is check
   assert.ok(performance.now() - begunAtMs < 20_000);
 });
 
-test('a problem that recurs is logged again', async () => {
+test('a recurring problem is logged again', async () => {
   const controller = new AbortController();
   const warnings: unknown[] = [];
   let looks = 0;
@@ -624,7 +624,7 @@ test('a problem that recurs is logged again', async () => {
   assert.equal(warnings.length, 2);
 });
 
-test('only unused files on the disk that is short are removed before an eviction', () => {
+test('only unused files on the affected disk are removed before an eviction', () => {
   const both = ['deleteUnusedContainers', 'deleteUnusedImages'];
   assert.deepEqual(reclaimSteps('memory.available', 'shared'), []);
   assert.deepEqual(reclaimSteps('nodefs.inodesFree', 'shared'), both);
@@ -635,7 +635,7 @@ test('only unused files on the disk that is short are removed before an eviction
   assert.deepEqual(reclaimSteps('imagefs.available', 'split'), ['deleteUnusedImages']);
 });
 
-test('a pod that moves its files out of the way of each measurement is evicted, and no smaller pod', async () => {
+test('a pod that moves its files away during measurements is evicted, and no smaller pod is', async () => {
   const frozen: string[] = [];
   const { signals, uses, round } = start([podOf('innocent'), podOf('mover')], HARD, {
     reclaim: NOTHING_TO_FREE,
@@ -650,7 +650,7 @@ test('a pod that moves its files out of the way of each measurement is evicted, 
   assert.deepEqual(frozen, ['innocent', 'mover']);
 });
 
-test('a pod that moves its files out of the way of each measurement is evicted for its limit', async () => {
+test('a pod that moves its files away during measurements is evicted for exceeding its limit', async () => {
   const limited = (name: string) => podOf(name, { limits: { 'ephemeral-storage': '10Mi' } });
   const { uses, round } = start([limited('innocent'), limited('mover')], HARD, {
     frozenPodStats: async ({ metadata: { name } }) => ({
@@ -662,7 +662,7 @@ test('a pod that moves its files out of the way of each measurement is evicted f
   assert.equal(await round(), 'Evicted, evict mover in 1, count ephemeralpodfs.limit');
 });
 
-test('a pod that was not measured is not evicted for a disk that another pod has filled', async () => {
+test('an unmeasured pod is not evicted for a disk that another pod has filled', async () => {
   const { signals, uses, round } = start([podOf('new'), podOf('hog')], HARD, {
     reclaim: NOTHING_TO_FREE,
     podStats: async () => [statsOf('hog', uses.hog)],

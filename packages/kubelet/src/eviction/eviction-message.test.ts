@@ -12,7 +12,7 @@ function messageOf(signal: Signal, threshold: string, pod: GivenPod = {}) {
   return evictionMessage(candidate, resourceOf(signal), { pressing, observations });
 }
 
-test("message and annotations of an eviction are upstream's", () => {
+test('the message and annotations of an eviction match upstream', () => {
   assert.deepEqual(messageOf('memory.available', '100Mi', { requests: { memory: '10Mi' } }), {
     message:
       'The node was low on resource: memory. Threshold quantity: 100Mi, available: 3000. ' +
@@ -34,7 +34,7 @@ test("message and annotations of an eviction are upstream's", () => {
   });
 });
 
-test('usage over pod-level requests is in the message', () => {
+test('the message includes usage above pod-level requests', () => {
   const resources = { requests: { memory: '1Mi' } };
   const { message, annotations } = messageOf('memory.available', '1Mi', { spec: { resources } });
   assert.match(message, /Pod web was using 50Mi, request is 1Mi, has larger consumption of memory\. Container main/);

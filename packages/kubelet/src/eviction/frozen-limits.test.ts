@@ -39,14 +39,14 @@ function start(t: TestContext, frozen: (maxMs: number) => (GivenUse & { tookMs?:
   return { limits, check };
 }
 
-test('a pod that exceeds a limit while it is frozen is found, a critical pod is not frozen', async (t) => {
+test('a pod that exceeds a limit while frozen is detected, and a critical pod is not frozen', async (t) => {
   const { check } = start(t, () => ({ volume: 20 }));
   const { found, measured } = await check([limited, sized, podOf('vital')]);
   assert.deepEqual(found, ['a ephemeralpodfs.limit', 'b emptydirfs.limit']);
   assert.deepEqual(measured, ['a 300', 'b 300']);
 });
 
-test('a pod is frozen about once a minute, and less often if that takes long', async (t) => {
+test('a pod is frozen about once a minute, and less often if freezing takes long', async (t) => {
   let tookMs = 0;
   const { check } = start(t, () => ({ volume: 1, tookMs }));
   assert.deepEqual(await check([limited]), { found: [], measured: ['a 300'] });
@@ -58,14 +58,14 @@ test('a pod is frozen about once a minute, and less often if that takes long', a
   assert.deepEqual((await check([limited], 95_000)).measured, []);
 });
 
-test('a pod that cannot be measured in its frozen time is frozen longer the next time, others are not', async (t) => {
+test('a pod that cannot be measured within its frozen time is frozen longer next time, and others are not', async (t) => {
   const { check } = start(t, (maxMs) => ({ volume: maxMs < 1000 ? 1 : 20, isPartial: maxMs < 1000 }));
   assert.deepEqual(await check([limited]), { found: [], measured: ['a 300'] });
   const second = await check([limited], 100_000);
   assert.deepEqual(second, { found: ['a ephemeralpodfs.limit'], measured: ['a 1500'] });
 });
 
-test('pods that have ended are not frozen', async (t) => {
+test('terminated pods are not frozen', async (t) => {
   const { limits, check } = start(t, () => ({ volume: 20 }));
   limits.note(limited);
   limits.keep([sized]);

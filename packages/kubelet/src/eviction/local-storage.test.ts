@@ -13,14 +13,14 @@ function check(pod: GivenPod, use: GivenUse, expected: string | undefined, layou
 
 const limited = (limit: string): GivenPod => ({ limits: { 'ephemeral-storage': limit } });
 
-test("a pod may use as much disk as its containers' limits together", () => {
+test('a pod may use as much disk as the sum of its containers’ limits', () => {
   const over = 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ';
   check(limited('10Mi'), { root: 5, logs: 3, volume: 3 }, over);
   check(limited('10Mi'), { root: 5, logs: 3, volume: 2 }, undefined);
   check({}, { root: 500 }, undefined);
 });
 
-test('layers and logs of a container count towards its limit, volumes do not', () => {
+test('a container’s layers and logs count towards its limit, volumes do not', () => {
   const [free, small] = [
     { name: 'free', image: 'i', resources: { limits: { 'ephemeral-storage': '1Gi' } } },
     { name: 'main', image: 'i', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
@@ -34,7 +34,7 @@ test('layers and logs of a container count towards its limit, volumes do not', (
   check(pod, { logs: 11 }, over, 'images');
 });
 
-test('deleted but open files count towards the limits of emptyDirs, and are searched once and only if needed', async (context) => {
+test('deleted but open files count towards emptyDir limits, and are searched for once and only if needed', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-empty-dirs-'));
   context.after(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'file'), Buffer.alloc(200_000, 'x'));

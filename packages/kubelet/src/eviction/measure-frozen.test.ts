@@ -38,7 +38,7 @@ async function measured(given: Record<string, Given>, { exempt = '', rankMs = 50
   return { frozen, known };
 }
 
-test('usage is doubtful if it was partly measured, changed recently, or if its last change is unknown', () => {
+test('usage is doubtful if it was partially measured, changed recently, or has an unknown time of last change', () => {
   const now = 200_000;
   const check = (expected: boolean, stats: Parameters<typeof isDoubtful>[0]) =>
     assert.equal(isDoubtful(stats, now), expected);
@@ -48,7 +48,7 @@ test('usage is doubtful if it was partly measured, changed recently, or if its l
   check(false, { changedAtMs: now - 100_000 });
 });
 
-test('pods that have recently changed files are measured while they are frozen, the largest first', async () => {
+test('pods with recently changed files are measured while frozen, the largest first', async () => {
   const { frozen, known } = await measured(
     {
       idle: { use: { volume: 90, changedAtMs: long } },
@@ -62,7 +62,7 @@ test('pods that have recently changed files are measured while they are frozen, 
   assert.deepEqual(known, ['idle 90 false', 'mover 200 false', 'writer 5 false', 'critical 50 false']);
 });
 
-test('a pod that moves files is partly measured if it cannot be frozen, and one that only writes files is not', async () => {
+test('a pod that moves files is partial if it cannot be frozen, and one that only writes files is not', async () => {
   const { known } = await measured({
     mover: { use: { volume: 1, changes: 'directories' } },
     writer: { use: { volume: 5, changes: 'files' } },
@@ -70,7 +70,7 @@ test('a pod that moves files is partly measured if it cannot be frozen, and one 
   assert.deepEqual(known, ['mover 1 true', 'writer 5 false']);
 });
 
-test('a pod whose frozen time is too short for a complete measurement is frozen longer, once', async () => {
+test('a pod that was not measured completely while frozen is frozen longer, once', async () => {
   const { frozen, known } = await measured({
     large: {
       use: { volume: 9, isPartial: true },
@@ -82,13 +82,13 @@ test('a pod whose frozen time is too short for a complete measurement is frozen 
   assert.deepEqual(known, ['large 150 false', 'huge 8 true']);
 });
 
-test('measuring frozen pods ends when the time is over', async () => {
+test('measuring frozen pods ends at the deadline', async () => {
   const given = { a: { use: { volume: 9 } }, b: { use: { volume: 8 } } };
   const { frozen } = await measured({ ...given, hung: { use: { volume: 10 }, frozen: () => 'hangs' } }, { rankMs: 1 });
   assert.deepEqual(frozen, ['hung 300']);
 });
 
-test('no pod is frozen for a shortage of memory or processes', async () => {
+test('no pod is frozen for memory or PID pressure', async () => {
   const given = { a: { use: { memory: 1 }, frozen: () => ({ memory: 1 }) } };
   for (const signal of ['memory.available', 'pid.available'] as const)
     assert.deepEqual((await measured(given, { of: { ...resource, signal } })).frozen, []);

@@ -28,27 +28,27 @@ function check(
   assert.equal(Math.round(nextLookMs(thresholds, looks, PERIOD_MS)), expected);
 }
 
-test('a disk that cannot reach its threshold within a period is checked once a period', () => {
+test('a disk that cannot reach its threshold within a period is checked once per period', () => {
   check(100 * GIB, [undefined, 50 * GIB], PERIOD_MS);
   check(100 * GIB, [50 * GIB, 50 * GIB], PERIOD_MS);
   check(100 * GIB, [20 * GIB, 50 * GIB], PERIOD_MS);
   check(100 * GIB, [50 * GIB, 49 * GIB], PERIOD_MS);
 });
 
-test('a disk that fills fast is checked after half of the time until the threshold, but at most ten times a second', () => {
+test('a disk that fills fast is checked after half of the estimated time to the threshold, at most ten times a second', () => {
   check(100 * GIB, [50 * GIB, 46 * GIB], 4500);
   check(100 * GIB, [20 * GIB, 16 * GIB], 750);
   check(100 * GIB, [15 * GIB, 10.01 * GIB], 100);
   check(100 * GIB, [10 * GIB, 9 * GIB], 100);
 });
 
-test('a disk with little space is checked sooner, as a fast writer may start any time', () => {
+test('a disk with little free space is checked sooner, as a fast writer may start at any time', () => {
   check(10 * GIB, [1.5 * GIB, 1.5 * GIB], 5120);
   check(1000 * 1000, [500_000, 500_000], PERIOD_MS, 'nodefs.inodesFree');
   check(100 * 1000, [30_000, 30_000], 1000, 'nodefs.inodesFree');
 });
 
-test('file systems without inode counts and memory are ignored', () => {
+test('memory and file systems without inode counts are ignored', () => {
   check(0, [0, 0], PERIOD_MS, 'nodefs.inodesFree');
   check(GIB, [GIB, 0.11 * GIB], PERIOD_MS, 'memory.available');
 });

@@ -16,7 +16,7 @@ function check(
   assert.equal(refuseUnderPressure(podOf('a', pod), conditions, { isStandalone })?.message, expected);
 }
 
-test('under memory pressure alone only BestEffort pods without a toleration are refused', () => {
+test('under memory pressure alone only BestEffort pods without a toleration are rejected', () => {
   const key = 'node.kubernetes.io/memory-pressure';
   check([], {}, undefined);
   check(MEMORY, {}, 'The node had condition: [MemoryPressure]. ');
@@ -34,7 +34,7 @@ test('under memory pressure alone only BestEffort pods without a toleration are 
     check(MEMORY, { spec: { tolerations: [toleration] } }, 'The node had condition: [MemoryPressure]. ');
 });
 
-test('under any other pressure all pods are refused except critical ones', () => {
+test('under any other pressure all pods are rejected except critical ones', () => {
   const burstable = { requests: { memory: '1Mi' } };
   check(DISK, burstable, 'The node had condition: [DiskPressure]. ');
   check([...MEMORY, 'PIDPressure'], burstable, 'The node had condition: [MemoryPressure PIDPressure]. ');
@@ -42,7 +42,7 @@ test('under any other pressure all pods are refused except critical ones', () =>
   check(DISK, { spec: { priorityClassName: 'system-node-critical' }, source: 'file' }, undefined, true);
 });
 
-test('a static pod is critical on a node of a cluster, but not on a standalone node', () => {
+test('a static pod is critical on a cluster node, but not on a standalone node', () => {
   check(DISK, { source: 'file' }, undefined);
   check(DISK, { source: 'file' }, 'The node had condition: [DiskPressure]. ', true);
 });

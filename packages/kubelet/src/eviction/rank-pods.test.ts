@@ -22,7 +22,7 @@ function check(
   assert.equal(order(candidates.toReversed()).join(' '), expected, 'independent of the order of the input');
 }
 
-test('memory: pods over their requests first, then by priority, then by the excess', () => {
+test('memory: pods over their requests come first, then by priority, then by excess usage', () => {
   check(
     'memory.available',
     {
@@ -50,7 +50,7 @@ test('memory: overhead is added only to nonzero requests, and pod-level requests
   );
 });
 
-test('processes: by priority, then by their number', () => {
+test('processes: pods are ranked by priority, then by number of processes', () => {
   check(
     'pid.available',
     { few: [{}, { processes: 3 }], many: [{}, { processes: 30 }], vital: [{ priority: 1 }, { processes: 300 }] },
@@ -75,7 +75,7 @@ test("disk: only a pod's files on that disk count", () => {
   check('containerfs.available', storing, 'not asks', { layout: 'images' });
 });
 
-test('disk: a pod that fills the disk by its claims comes first, but their files are not freed', () => {
+test('disk: a pod that fills the disk through its claims comes first, but files of claims do not count as freed', () => {
   const pods: Given = { innocent: [{}, { root: 50 }], filler: [{}, { root: 1, claims: 900 }] };
   for (const layout of ['shared', 'split'] as const)
     check('nodefs.available', pods, 'filler innocent', { layout, missing: 500n << 20n });
@@ -86,11 +86,11 @@ test('disk: a pod that fills the disk by its claims comes first, but their files
   assert.equal(ownUseOf(candidates[0]!.stats, resource), 0n);
 });
 
-test('files: by their number', () => {
+test('inodes: pods are ranked by number of files', () => {
   check('nodefs.inodesFree', { few: [{}, { inodes: 10, root: 999 }], many: [{}, { inodes: 1000 }] }, 'many few');
 });
 
-test('disk: among pods over their requests, those that use at least the missing amount come first', () => {
+test('disk: among pods over their requests, those using at least the missing amount come first', () => {
   check(
     'nodefs.available',
     {
@@ -103,7 +103,7 @@ test('disk: among pods over their requests, those that use at least the missing 
   );
 });
 
-test('disk: a pod that holds more deleted files than can be counted is assumed to use all that is not explained', () => {
+test('disk: a pod with too many deleted files to count is assumed to use all unexplained space', () => {
   const pods = (hidden: GivenUse): Given => ({
     hider: [{}, hidden],
     small: [{}, { volume: 70 }],
@@ -122,7 +122,7 @@ test('disk: a pod that holds more deleted files than can be counted is assumed t
   });
 });
 
-test('disk: earlier usage of others does not explain what is in use now', () => {
+test('disk: earlier usage of other pods does not account for current usage', () => {
   const hider = { volume: 50, isPartial: true };
   const given: Given = { hider: [{}, hider], freed: [{}, { volume: 500 }], idle: [{}, { volume: 40 }] };
   const latest = { hider, freed: { volume: 1 }, idle: { volume: 40 } };
@@ -132,7 +132,7 @@ test('disk: earlier usage of others does not explain what is in use now', () => 
   check600('hider freed idle', { latest });
 });
 
-test('a pod that was not measured is not evicted before a pod that explains the shortage, but before all others', () => {
+test('an unmeasured pod ranks after pods that explain the shortage, but before all others', () => {
   const given = (use: GivenUse): Given => ({
     unknown: [{}, undefined],
     'unknown-vital': [{ priority: 9 }, undefined],
@@ -150,7 +150,7 @@ test('a pod that was not measured is not evicted before a pod that explains the 
     check(signal, none, 'unknown unknown-vital small hog', { missing });
 });
 
-test('disk: usage within a request explains no shortage, and neither do pods without a measurement', () => {
+test('disk: neither usage within requests nor unmeasured pods explain a shortage', () => {
   const given: Given = {
     within: [{ requests: { 'ephemeral-storage': '100Mi' } }, { root: 90 }],
     unknown: [{}, undefined],

@@ -56,7 +56,7 @@ async function start() {
 
 const hasLog = (attempt: number) => readdirSync(logs).some((name) => name.startsWith(`${attempt}.log`));
 
-test('dead containers over the limit are removed with their logs, and so are unneeded sandboxes', async () => {
+test('dead containers over the limit are removed with their logs, and so are unused sandboxes', async () => {
   const { runtime, collect, left, warnings } = await start();
   await collect(1);
   assert.deepEqual(left(), [1, 2]);
@@ -77,7 +77,7 @@ test('a replaced container in the unknown state is stopped and removed', async (
   );
 });
 
-test('the signal aborts waiting for a runtime that does not stop such a container', async () => {
+test('an abort ends the wait for a runtime that does not stop such a container', async () => {
   const { runtime, containers, collect, warnings } = await start();
   for (const container of containers) container.state = 'unknown';
   runtime.inject('stopContainer', { delayMs: 3_600_000 });
@@ -99,7 +99,7 @@ test('a container that cannot be removed keeps its log, is retried, and does not
   assert.deepEqual(left(), [2]);
 });
 
-test('when a container exits, earlier ones are removed with all their logs, whatever their age', async () => {
+test('when a container exits, its predecessors are removed with all their logs, whatever their age', async () => {
   const { prune, left, runtime, warnings } = await start();
   await prune(2);
   assert.deepEqual(left(), [1, 2]);
@@ -111,7 +111,7 @@ test('when a container exits, earlier ones are removed with all their logs, what
   assert.deepEqual(warnings, []);
 });
 
-test('collectUnusedContainers removes all dead containers of finished pods, and applies the limits to others', async () => {
+test('collectUnusedContainers removes all dead containers of finished pods, and applies the limits to other pods', async () => {
   const { runtime, collectUnused, left } = await start();
   await collectUnused(false);
   assert.deepEqual(left(), [0, 1, 2]);

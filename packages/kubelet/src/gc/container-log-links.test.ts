@@ -28,7 +28,7 @@ function setUp(context: { after: (work: () => void) => void }, logger: Logger = 
   return { directory, podLogsDir, log, names, target, links: new ContainerLogLinks({ directory, podLogsDir, logger }) };
 }
 
-test('a link is named after pod, namespace, container and id', () => {
+test('a link is named after the pod, namespace, container and container ID', () => {
   const pod = podOf([
     { id: 'abc', name: 'app', logPath: '/l/0.log' },
     { id: 'silent', name: 'b', logPath: '' },
@@ -36,7 +36,7 @@ test('a link is named after pod, namespace, container and id', () => {
   assert.deepEqual([...linksOf(pod)], [['web_team_app-abc.log', '/l/0.log']]);
 });
 
-test("a link name that is too long is truncated, and leads to the newest container's log", () => {
+test('an overlong link name is truncated, and the link points to the newest container’s log', () => {
   const name = 'p'.repeat(253);
   const pod = podOf(
     [
@@ -48,7 +48,7 @@ test("a link name that is too long is truncated, and leads to the newest contain
   assert.deepEqual([...linksOf(pod)], [[`${name.slice(0, 251)}.log`, '/l/1.log']]);
 });
 
-test('links are made when logs appear, and removed with their containers and pods', async (context) => {
+test('links are created when logs appear, and removed with their containers and pods', async (context) => {
   const { links, log, names, target, podLogsDir } = setUp(context);
   const first = { id: 'one', name: 'app', logPath: log('web/app/0.log') };
   const second = { id: 'two', name: 'app', logPath: log('web/app/1.log') };
@@ -65,7 +65,7 @@ test('links are made when logs appear, and removed with their containers and pod
   assert.deepEqual(names(), []);
 });
 
-test('files that are not links are never removed or replaced', async (context) => {
+test('files other than links are never removed or replaced', async (context) => {
   const warnings: unknown[] = [];
   const { links, log, directory, names } = setUp(context, {
     warn: (fields: unknown) => warnings.push(fields),
@@ -79,7 +79,7 @@ test('files that are not links are never removed or replaced', async (context) =
   assert.equal(warnings.length, 1);
 });
 
-test('dangling links of an earlier kubelet are removed at the second check, links out of the log directory never', async (context) => {
+test('dangling links of an earlier kubelet are removed at the second check, links to targets outside the log directory never', async (context) => {
   const { links, log, directory, names, podLogsDir } = setUp(context);
   mkdirSync(directory);
   const kept = log('web/app/0.log');
@@ -93,7 +93,7 @@ test('dangling links of an earlier kubelet are removed at the second check, link
   assert.deepEqual(names(), ['docker_team_app-three.log', 'web_team_app-one.log']);
 });
 
-test('close removes the links of deleted logs, and leaves those of running pods', async (context) => {
+test('close removes the links to deleted logs, and keeps those of running pods', async (context) => {
   const { links, log, names, podLogsDir } = setUp(context);
   await links.update(podOf([{ id: 'one', name: 'app', logPath: log('web/app/0.log') }]));
   await links.update(podOf([{ id: 'two', name: 'app', logPath: log('job/app/0.log') }], 'job'));

@@ -39,12 +39,12 @@ function check(
   );
 }
 
-test('the newest container of a name and one dead one before it are kept', () => {
+test('the newest container with a name and one dead predecessor are kept', () => {
   check(podOf(['a@3:running', 'a@2:exited', 'a@1:exited']), -1, { containers: ['a@1'] });
   check(podOf(['a@2:exited', 'a@1:exited', 'b@1:exited']), -1, { containers: [] });
 });
 
-test('over the total limit the oldest are removed, but never the newest of a name', () => {
+test('over the total limit the oldest containers are removed, but never the newest one with a name', () => {
   check(podOf(['a@4:running', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 1, { containers: ['b@1'] });
   check(podOf(['a@4:exited', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 0, { containers: ['b@1', 'a@3'] });
 });
@@ -57,13 +57,13 @@ test('a dead container younger than the minimum age is kept', () => {
   assert.deepEqual(garbageAt(300), ['a@700']);
 });
 
-test('running containers are never garbage, and those in the unknown state only once replaced', () => {
+test('running containers are never garbage, and containers in the unknown state only once replaced', () => {
   check(podOf(['a@2:running', 'a@1:running']), 0, { containers: [] });
   check(podOf(['a@1:unknown']), 0, { containers: [] });
   check(podOf(['a@2:running', 'a@1:unknown']), 0, { containers: ['a@1'] });
 });
 
-test('an old sandbox is removed unless a remaining container was in it', () => {
+test('an old sandbox is removed unless it belongs to a remaining container', () => {
   const both: [string, boolean][] = [
     ['s1', true],
     ['s0', false],
@@ -74,14 +74,14 @@ test('an old sandbox is removed unless a remaining container was in it', () => {
   check(podOf([], [['s1', false]]), -1, { containers: [] });
 });
 
-test('images are removed only above the high threshold, down to the low one', () => {
+test('images are removed only above the high threshold, down to the low threshold', () => {
   const policy = { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 0 };
   assert.equal(bytesToFree({ capacityBytes: 1000n, availableBytes: 200n }, policy), 0n);
   assert.equal(bytesToFree({ capacityBytes: 1000n, availableBytes: 100n }, policy), 100n);
   assert.equal(bytesToFree({ capacityBytes: 0n, availableBytes: 0n }, policy), 0n);
 });
 
-test('the least recently used images are removed first; used, pinned and new ones never', () => {
+test('the least recently used images are removed first; used, pinned and new images never', () => {
   const image = (id: string, rest: Partial<ImageRecord> = {}): ImageRecord => ({
     id,
     sizeBytes: 10n,
@@ -103,7 +103,7 @@ test('the least recently used images are removed first; used, pinned and new one
   assert.deepEqual(choose(500n), ['early', 'late']);
 });
 
-test('images unused for the maximum age are removed regardless of disk usage', () => {
+test('images unused for longer than the maximum age are removed regardless of disk usage', () => {
   const image = (id: string, lastUsedMs: number, rest: Partial<ImageRecord> = {}): ImageRecord => ({
     id,
     sizeBytes: 10n,

@@ -35,14 +35,14 @@ async function start({
   return { runtime, collector, left, warnings, events };
 }
 
-test('unused images are removed when the disk is above the threshold, and used ones never', async () => {
+test('unused images are removed when disk usage is above the threshold, used images never', async () => {
   const { collector, left, warnings } = await start();
   await assert.rejects(collector.run(), /Insufficient/);
   assert.deepEqual(await left(), ['used:1']);
   assert.deepEqual(warnings, []);
 });
 
-test('an image mounted as a volume of a container is kept', async () => {
+test('an image mounted as a container volume is kept', async () => {
   const { collector, left } = await start({ volume: 'old:1' });
   await assert.rejects(collector.run(), /Insufficient/);
   assert.deepEqual(await left(), ['used:1', 'old:1']);
@@ -74,7 +74,7 @@ test('a name without a tag stands for the image that the pod would get', async (
   assert.deepEqual(await left(), ['used:1', 'plain:latest']);
 });
 
-test('a pod with a name that is invalid or that the runtime refuses does not stop the collection; an outage does', async () => {
+test('an image name that is invalid or rejected by the runtime does not stop the collection, but an outage does', async () => {
   const containers = [{ name: 'bad', image: 'NOT VALID' }, ...[{ name: 'refused', image: 'deadbeef' }]];
   const pods = [{ metadata: { uid: 'u2' }, spec: { containers } } as unknown as Pod];
   const { runtime, collector, left } = await start({ pods });
@@ -86,7 +86,7 @@ test('a pod with a name that is invalid or that the runtime refuses does not sto
   assert.deepEqual(await left(), ['used:1']);
 });
 
-test('nothing is removed below the threshold, before the minimum age, or if the disk is unknown', async () => {
+test('nothing is removed below the threshold, before the minimum age, or if the disk usage is unknown', async () => {
   for (const given of [{ highThresholdPercent: 101 }, { minAgeMs: 60_000 }, { mountpoint: '' }]) {
     const { collector, left } = await start(given);
     if ('minAgeMs' in given) await assert.rejects(collector.run(), /Insufficient/);
@@ -103,7 +103,7 @@ test('an image that cannot be removed does not block the others', async () => {
   assert.equal(warnings.length, 1);
 });
 
-test('an event is emitted if removing images does not free enough, and another after two failures in a row', async () => {
+test('an event is emitted if removing images does not free enough space, and another one after two consecutive failures', async () => {
   const { collector, events } = await start();
   const insufficient =
     /^Insufficient free disk space on the node's image filesystem \(\d+% of \d+\.\d [KMGT]iB used\)\. .*\(freed 2000000 bytes\)/;
@@ -120,7 +120,7 @@ test('an event is emitted if removing images does not free enough, and another a
   );
 });
 
-test('removeUnused removes all unused images from before the start, and later ones above the minimum age', async () => {
+test('removeUnused removes all unused images that predate the start, and newer ones above the minimum age', async () => {
   const { runtime, collector, left, events } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
   await collector.begin();
   await runtime.client.image.pullImage({ image: { image: 'new:1' } });
@@ -129,7 +129,7 @@ test('removeUnused removes all unused images from before the start, and later on
   assert.deepEqual(events, ['remaining 2']);
 });
 
-test('an image from before the start that was removed and pulled again is new', async () => {
+test('an image that predates the start is new again after it was removed and pulled', async () => {
   const { runtime, collector, left } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
   await collector.begin();
   await collector.removeUnused();

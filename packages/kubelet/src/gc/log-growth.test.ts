@@ -13,17 +13,17 @@ function sizeAtRotation(growth: LogGrowth, { bytesAMs, everyMs, fromMs = 0 }: Re
   }
 }
 
-test('a log that grows slowly is rotated at its limit', () => {
+test('a slowly growing log is rotated at its limit', () => {
   const size = sizeAtRotation(new LogGrowth(MAX), { bytesAMs: 10, everyMs: 100 });
   assert.ok(size >= MAX - 1000 && size <= MAX + 1000, String(size));
 });
 
-test('a log that grows fast is rotated early, by as much as it grows until the new file is open', () => {
+test('a fast-growing log is rotated early, by its expected growth until the new file is open', () => {
   const size = sizeAtRotation(new LogGrowth(MAX), { bytesAMs: FAST, everyMs: 2 });
   assert.ok(size > MAX - 23 * FAST && size <= MAX - 19 * FAST, String(size));
 });
 
-test('the duration of a slow rotation affects the next ones, and fades', () => {
+test('a slow rotation affects the timing of the next ones, with decreasing weight', () => {
   const growth = new LogGrowth(MAX);
   const sizes = [50, 5, 5, 5, 5, 5].map((reopenMs, round) => {
     const fromMs = round * 1000;
@@ -40,7 +40,7 @@ test('the duration of a slow rotation affects the next ones, and fades', () => {
   assert.ok(after[0]! > second && after.at(-1)! > first - 4 * FAST, String(sizes));
 });
 
-test('delays of checks count, too', () => {
+test('late checks are taken into account', () => {
   const growth = new LogGrowth(MAX);
   growth.due(10);
   growth.judge(0, 50);
@@ -48,7 +48,7 @@ test('delays of checks count, too', () => {
   assert.ok(size > MAX - 43 * FAST && size <= MAX - 39 * FAST, String(size));
 });
 
-test('no log is rotated before seven tenths of its limit', () => {
+test('no log is rotated below 70 % of its limit', () => {
   const growth = new LogGrowth(MAX);
   growth.due(0);
   growth.judge(0, 60_000);
@@ -56,7 +56,7 @@ test('no log is rotated before seven tenths of its limit', () => {
   assert.ok(size >= 0.7 * MAX && size < 0.72 * MAX, String(size));
 });
 
-test('an empty log is never rotated, and a full one at the first check', () => {
+test('an empty log is never rotated, and a log at its limit is rotated at the first check', () => {
   const again = (afterMs: number): LogVerdict => ({ kind: 'check-again', afterMs });
   assert.deepEqual(new LogGrowth(0).judge(0, 0), again(2));
   assert.deepEqual(new LogGrowth(MAX).judge(MAX, 0), { kind: 'rotate' });

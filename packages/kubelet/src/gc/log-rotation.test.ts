@@ -65,13 +65,13 @@ test('a rotated log is compressed', async () => {
   assert.equal(gunzipSync(readFileSync(`${rotated}.gz`)).toString(), 'before\n');
 });
 
-test('a symlink instead of the temporary file is not followed', async () => {
+test('a symlink in place of the temporary file is not followed', async () => {
   writeFileSync(rotated, 'before\n');
   symlinkSync(secret, `${rotated}.tmp`);
   assert.deepEqual(await rotate(), ['0.log.20260101-000000.gz']);
 });
 
-test('a symlink instead of a rotated log is not followed', async () => {
+test('a symlink in place of a rotated log is not followed', async () => {
   symlinkSync(secret, rotated);
   assert.deepEqual(await rotate(), ['0.log.20260101-000000']);
 });
@@ -89,7 +89,7 @@ async function rotateOne(
   return { names: readdirSync(logs).sort(), warnings };
 }
 
-test('a log over the limit is renamed, and not compressed yet', async () => {
+test('a log over the limit is renamed, but not compressed yet', async () => {
   const { names, warnings } = await rotateOne({});
   assert.equal(names.length, 2);
   assert.match(names[1]!, /^0\.log\.\d{8}-\d{6}$/);
@@ -119,14 +119,14 @@ test('a write during a rotation does not delay the next one', async (t) => {
   assert.ok(performance.now() - begunAtMs < 2000, `four rotations took ${performance.now() - begunAtMs} ms`);
 });
 
-test('a small log and that of an exited container are not rotated', async () => {
+test('small logs and logs of exited containers are not rotated', async () => {
   assert.deepEqual((await rotateOne({ maxSizeBytes: 100 })).names, ['0.log']);
   assert.deepEqual((await rotateOne({ state: 'exited' })).names, ['0.log']);
   rmSync(log);
   assert.deepEqual(await rotateOne({}), { names: [], warnings: [] });
 });
 
-test('the oldest rotated logs are removed, and files of other logs are kept', async () => {
+test('the oldest rotated logs are removed, and files of other logs are not', async () => {
   for (const day of [1, 2, 3, 4]) writeFileSync(`${log}.2026010${day}-000000.gz`, '');
   for (const name of ['1.log.20260101-000000', '0.log.bak']) writeFileSync(join(logs, name), '');
   const { names } = await rotateOne({ maxFiles: 3 });
@@ -148,7 +148,7 @@ test('the log is renamed back if the runtime does not reopen it', async () => {
   assert.equal(warnings.length, 1);
 });
 
-test('the new log stays if the runtime has opened it but answers with an error', async () => {
+test('the new log stays if the runtime has opened it but returns an error', async () => {
   const { names, warnings } = await rotateOne({}, () => {
     writeFileSync(log, 'a new line\n');
     throw new Error('too late');
@@ -159,7 +159,7 @@ test('the new log stays if the runtime has opened it but answers with an error',
   assert.equal(warnings.length, 1);
 });
 
-test('after a timeout the runtime may still reopen the log, so it is not renamed back but reopened at the next check', async () => {
+test('after a timeout the log is not renamed back but reopened at the next check, as the runtime may still reopen it', async () => {
   const first = await rotateOne({}, () => {
     throw new PodwrightError('deadline_exceeded', 'no answer');
   });
@@ -169,7 +169,7 @@ test('after a timeout the runtime may still reopen the log, so it is not renamed
   assert.equal(readFileSync(join(logs, first.names[0]!), 'utf8'), 'a line\n');
 });
 
-test('a log that another process removed is reopened', async () => {
+test('a log removed by another process is reopened', async () => {
   const rotation = new LogRotation({
     cri: { runtime: { reopenContainerLog: async () => writeFileSync(log, 'after\n') } } as unknown as CriClient,
     logger: silentLogger,
@@ -202,7 +202,7 @@ test('a rotated log is compressed once it has not been written to for a while', 
   assert.deepEqual(names(), ['0.log.20260101-000000.1.gz', '0.log.20260101-000000.gz']);
 });
 
-test('a log that is rotated while older ones are compressed is compressed later, too', async (context) => {
+test('a log rotated while older ones are being compressed is compressed later', async (context) => {
   writeFileSync(rotated, Buffer.alloc(64 << 20, 'x'));
   writeFileSync(`${rotated}.1`, 'newer\n');
   const cri = { runtime: { reopenContainerLog: async () => writeFileSync(log, '') } } as unknown as CriClient;
@@ -241,7 +241,7 @@ test('a log that cannot be watched yet is polled, and rotated', async (context) 
   await waitFor(() => reopened > 0 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
 });
 
-test('a growing log is rotated repeatedly without calls of checkAll, each file with its own name', async (context) => {
+test('a growing log is rotated repeatedly without calls to checkAll, each time to a new file name', async (context) => {
   const maxSizeBytes = 100_000;
   let reopened = 0;
   const reopenContainerLog = async () => {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { removeLogsOf } from './orphan-logs.ts';
 
-test('logs of deleted pods are removed, and those of other kubelets are kept', async (context) => {
+test('logs of deleted pods are removed, and logs of other kubelets are kept', async (context) => {
   const logs = mkdtempSync(join(tmpdir(), 'podwright-orphans-'));
   context.after(() => rmSync(logs, { recursive: true }));
   for (const name of ['default_web_u1', 'default_web_u2', 'u1', 'other']) {

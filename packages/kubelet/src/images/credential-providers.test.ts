@@ -56,7 +56,7 @@ function setUp(context: TestContext, script: string, matchImages = ['*.test']) {
   return { directory, config, document, provider, write, calls, users, pass, metrics };
 }
 
-test('a provider is run only for its images, with arguments, environment and a request', async (context) => {
+test('a provider is run only for matching images, with its arguments, environment and a request', async (context) => {
   const script = `echo "$1 $2 $GIVEN $PATH" > "$(dirname "$0")/saw"; echo '${answer({})}'`;
   const { directory, users, calls, metrics } = setUp(context, script);
   assert.deepEqual(await users('r.test/team/app:1'), ['me']);
@@ -73,7 +73,7 @@ test('a provider is run only for its images, with arguments, environment and a r
   assert.match(text, /kubelet_credential_provider_config_info\{hash="sha256:[0-9a-f]{64}"\} 1/);
 });
 
-test('answers are cached for the image, the registry or all images, for their cacheDuration', async (context) => {
+test('responses are cached per image, per registry or globally, for their cacheDuration', async (context) => {
   const { write, users, calls, pass } = setUp(context, `echo '${answer({ cacheDuration: '1m' })}'`);
   const newCalls = async (...images: string[]) => {
     const before = calls().length;
@@ -98,7 +98,7 @@ test('answers are cached for the image, the registry or all images, for their ca
   assert.equal(calls().length - before, 1);
 });
 
-test('a failing provider or an invalid answer gives no credentials, and errors do not quote the answer', async (context) => {
+test('a failing provider or an invalid response yields no credentials, and errors do not quote the response', async (context) => {
   const { write, users, calls, metrics } = setUp(context, 'exit 3');
   assert.deepEqual(await users('r.test/x'), []);
   write('echo secret');
@@ -138,7 +138,7 @@ test('a provider that floods its stdout or hangs is killed', async (context) => 
   assert.ok(performance.now() - startedAtMs < 4000, 'its child process does not delay the error');
 });
 
-test('errors in the configuration name file, line and field', (context) => {
+test('configuration errors name the file, line and field', (context) => {
   const { directory, config, document, provider } = setUp(context, '');
   const refuse = (text: string | object, message: RegExp, path = config) => {
     if (path === config) writeFileSync(config, typeof text === 'string' ? text : JSON.stringify(text, null, 1));
@@ -167,7 +167,7 @@ test('errors in the configuration name file, line and field', (context) => {
   refuse('', /ENOENT|no such file/, join(directory, 'nowhere'));
 });
 
-test('the files of a directory are merged in the order of their names', async (context) => {
+test('the files in a directory are merged in name order', async (context) => {
   const { directory, document, provider, config } = setUp(context, `echo '${answer({})}'`);
   const files = join(directory, 'conf.d');
   mkdirSync(files);

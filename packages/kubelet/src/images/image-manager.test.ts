@@ -73,7 +73,7 @@ test('a container waits if its image name is invalid or the runtime cannot inspe
   assert.equal(waits(await ensure('here:1')), 'ImageInspectError');
 });
 
-test('a failed pull is retried after a backoff, which each pod has for itself', async () => {
+test('a failed pull is retried after a back-off, which is separate for each pod', async () => {
   const { images, ensure, pulls } = setUp(new FakeRuntime({ inRegistry: () => false }));
   const first = await ensure('away:1');
   assert.equal(waits(first), 'ErrImagePull');
@@ -87,7 +87,7 @@ test('a failed pull is retried after a backoff, which each pod has for itself', 
   assert.equal(waits(await ensure('away:1')), 'ErrImagePull');
 });
 
-test("events of image pulls have upstream's messages", async () => {
+test('image pull events have the same messages as upstream', async () => {
   const { ensure, events } = setUp(new FakeRuntime({ images: ['here:1'], inRegistry: () => false }));
   const eventsOf = async (image: string, policy: Policy) => {
     const before = events().length;
@@ -141,7 +141,7 @@ test('missing and invalid pull secrets emit events', async () => {
   );
 });
 
-test('a pod is synced again soon after a failed pull, to show ImagePullBackOff in its status', async () => {
+test('a pod is synced soon after a failed pull, to report ImagePullBackOff in its status', async () => {
   const { ensure } = setUp(new FakeRuntime({ inRegistry: () => false }));
   const first = await ensure('away:1');
   assert.ok('waiting' in first && first.retryAtMs! - Date.now() <= 1000);
@@ -149,7 +149,7 @@ test('a pod is synced again soon after a failed pull, to show ImagePullBackOff i
   assert.ok('waiting' in second && second.retryAtMs! - Date.now() > 50_000);
 });
 
-test('error prefixes of the runtime become the reason of the waiting container', () => {
+test('an error prefix from the runtime becomes the waiting reason of the container', () => {
   const check = (error: unknown, reason: string, message: string) =>
     assert.deepEqual(pullFailure('r.test/x', error).waiting, { reason, message });
   check(
@@ -167,7 +167,7 @@ test('error prefixes of the runtime become the reason of the waiting container',
   check(new AggregateError([new Error('a'), new Error('a')]), 'ErrImagePull', 'a');
 });
 
-test("invalid image names are refused with upstream's reasons", () => {
+test('invalid image names are rejected with the same reasons as upstream', () => {
   const check = (text: string, problem: string) => assert.equal(nameProblem(text), problem, text);
   check('', 'invalid reference format');
   check('Bad//IMAGE::x', 'invalid reference format: repository name (/IMAGE) must be lowercase');
@@ -206,7 +206,7 @@ test('an image pulled with a Secret is available only to pods with that Secret',
   assert.equal(await use('private:1', 'Never', ['unknown']), 'there, 0 pulls');
 });
 
-test('a pod that ends leaves the pull queue at once', async () => {
+test('a terminating pod leaves the pull queue at once', async () => {
   const runtime = new FakeRuntime();
   const { ensure, pulls, reasons } = setUp(runtime, 1);
   runtime.inject('pullImage', { delayMs: 60_000 });

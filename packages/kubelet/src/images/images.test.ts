@@ -9,7 +9,7 @@ import { decidePull } from './image-manager.ts';
 import { entriesFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
 import { PullQueue } from './pull-queue.ts';
 
-test('image names are parsed as Docker does', () => {
+test('image names are parsed like Docker does', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const table: [string, string, string, string, string][] = [
     ['nginx', 'docker.io', 'library/nginx', '', ''],
@@ -45,7 +45,7 @@ test('invalid image names are refused', () => {
   for (const text of wrong) assert.equal(parseImageReference(text), undefined, text);
 });
 
-test('a name without tag and digest gets the tag latest', () => {
+test('a name without a tag or digest gets the tag latest', () => {
   const complete = (text: string) => withDefaultTag(text, parseImageReference(text)!);
   assert.equal(complete('nginx'), 'nginx:latest');
   assert.equal(complete('localhost:5000/nginx'), 'localhost:5000/nginx:latest');
@@ -83,7 +83,7 @@ test('credentials match by registry, path and host pattern, the most specific fi
   ]);
 });
 
-test('a star matches within one part of the host, but not the port', () => {
+test('a star matches within one label of the host, but never in the port', () => {
   const table: [string, string, boolean][] = [
     ['*', 'registry', true],
     ['r*y', 'registry', true],
@@ -102,7 +102,7 @@ test('a star matches within one part of the host, but not the port', () => {
   }
 });
 
-test('docker configurations with names and passwords or tokens are decoded, invalid entries are skipped', () => {
+test('docker configurations with passwords or tokens are decoded, and invalid entries are skipped', () => {
   const text = JSON.stringify({
     auths: { a: { username: 'u', password: 'p' }, b: { identitytoken: 't' }, c: { auth: '' }, d: 'x' },
   });
@@ -122,7 +122,7 @@ test('docker configurations with names and passwords or tokens are decoded, inva
   assert.throws(() => parseDockerConfig('{'));
 });
 
-test('a docker configuration that cannot be read is reported, and the others are used', async (context) => {
+test('an unreadable docker configuration is reported, and the others are used', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-keyring-'));
   context.after(() => rm(scratch, { recursive: true }));
   const [good, large, missing] = ['good', 'large', 'missing'].map((name) => join(scratch, name));
@@ -134,7 +134,7 @@ test('a docker configuration that cannot be read is reported, and the others are
   assert.equal(entries.length, 1);
 });
 
-test('pulls are limited in parallelism and in rate after the burst', async () => {
+test('pulls are limited in concurrency, and in rate after a burst', async () => {
   const signal = new AbortController().signal;
   let running = 0;
   let most = 0;
@@ -152,7 +152,7 @@ test('pulls are limited in parallelism and in rate after the burst', async () =>
   assert.ok(performance.now() - startedAtMs >= 25, 'three of five wait 10 ms more each');
 });
 
-test('an aborted pull leaves the queue at once, and the next one gets its turn', async () => {
+test('an aborted pull leaves the queue at once, and the next one proceeds', async () => {
   const queue = new PullQueue({ maxParallel: 1, qps: 0, burst: 0 });
   const first = Promise.withResolvers<string>();
   const never = AbortSignal.timeout(60_000);

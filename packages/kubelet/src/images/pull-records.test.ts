@@ -41,13 +41,13 @@ test('the policy decides which images need verification', () => {
   check(policy, 'r.test/teamx', true, true);
 });
 
-test('allowlist entries are names without tags, optionally with a star at the end', () => {
+test('allowlist entries are names without tags, with an optional trailing star', () => {
   for (const good of ['r.test/a', 'r.test/*', 'r.test:5000/a/*']) assert.equal(allowlistProblem(good), undefined, good);
   for (const bad of ['', '/*', ' a', 'r.test/a:1', 'r.*/a', 'r.test/a*', 'r.test/A', `a@${ID}`])
     assert.ok(allowlistProblem(bad), bad);
 });
 
-test('a Secret allows an image if its hash is recorded or it is a recorded Secret', () => {
+test('a Secret grants access to an image if the Secret or its hash is recorded', () => {
   const record = withPull(
     undefined,
     { image: 'busybox:1', imageRef: ID, credentials: { kubernetesSecrets: [secret('u', 'h')] } },
@@ -76,7 +76,7 @@ test('a Secret allows an image if its hash is recorded or it is a recorded Secre
   );
 });
 
-test('pulls under two names of one image are recorded under the first name', () => {
+test('pulls of one image by two names are recorded under the first name', () => {
   const first = { image: 'busybox', imageRef: ID, credentials: { kubernetesSecrets: [secret('u', 'h')] } };
   const record = withPull(undefined, first, new Date());
   const both = withPull(
@@ -139,7 +139,7 @@ test('an image with an invalid record needs credentials', { timeout: 10_000 }, a
   assert.deepEqual(later.find(ID), { lastUpdatedTime: '', imageRef: ID }, 'a FIFO');
 });
 
-test('an image of an interrupted pull is not mistaken for a preloaded image', async (context) => {
+test('an image from an interrupted pull is not mistaken for a preloaded image', async (context) => {
   const directory = scratch(context);
   const runtime = new FakeRuntime({ images: ['docker.io/library/killed:1', 'preloaded:1'] });
   const { images } = await runtime.client.image.listImages({});

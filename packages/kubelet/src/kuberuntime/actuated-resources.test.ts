@@ -48,7 +48,7 @@ async function afterRestart(path: string, mebibytes: bigint): Promise<string | u
   return actuated.of(UID, container)?.limits?.memory;
 }
 
-test('a completed update outlives the kubelet, whatever the runtime reports', async (t) => {
+test('a completed update survives a kubelet restart, whatever the runtime reports', async (t) => {
   const path = newPath(t);
   const { checkpoint, actuated } = await open(path);
   actuated.observe(emptyRuntimePod(identity));
@@ -57,7 +57,7 @@ test('a completed update outlives the kubelet, whatever the runtime reports', as
   assert.equal(await afterRestart(path, 70n), '60Mi');
 });
 
-test('after an interrupted update the limit that the runtime reports is used', async (t) => {
+test('after an interrupted update the limit reported by the runtime is used', async (t) => {
   const path = newPath(t);
   const { checkpoint, actuated } = await open(path);
   actuated.observe(emptyRuntimePod(identity));
@@ -87,7 +87,7 @@ for (const [name, content] of [
   });
 }
 
-test('a FIFO is no checkpoint, and is replaced', { timeout: 10_000 }, async (t) => {
+test('a FIFO is not read as a checkpoint, and is replaced', { timeout: 10_000 }, async (t) => {
   const path = newPath(t);
   mkdirSync(dirname(path));
   await runChecked('mkfifo', [path]);
@@ -108,7 +108,7 @@ test('a deeply nested entry does not make later writes fail', async (t) => {
   assert.equal(await afterRestart(path, 70n), '60Mi');
 });
 
-test('a pod that started with the checkpoint keeps the resources of its annotation', async (t) => {
+test('a pod that started with the checkpoint keeps the resources from its annotation', async (t) => {
   const path = newPath(t);
   const { checkpoint, actuated } = await open(path);
   actuated.observe(emptyRuntimePod(identity));
@@ -134,7 +134,7 @@ test('a failed write removes the outdated checkpoint, and is retried', async (t)
   assert.equal(existsSync(dirname(path)), false);
 });
 
-test('observed resources are the recorded ones, except for the differences', () => {
+test('observed resources are the recorded ones, except where the actual limits differ', () => {
   const check = (recorded: GivenResources, actual: Partial<ContainerLimits> | undefined, expected: GivenResources) => {
     const limits = actual && { ...NO_LIMITS, ...actual };
     assert.deepEqual(observedResources(recorded, limits, fakeNode()), expected);

@@ -100,11 +100,11 @@ test('a new pod gets a sandbox and its containers, or only its first init contai
   );
 });
 
-test('a pod whose containers all run needs no action', () => {
+test('a pod with all containers running needs no action', () => {
   check({ containers: [app, log] }, statusOf([{ of: app }, { of: log }]), nothing);
 });
 
-test('a sandbox that is missing, duplicate, without address or in another network is re-created', () => {
+test('a sandbox is re-created if it is missing, duplicate, without an address or in a different network', () => {
   const again = 'kill the pod, create sandbox attempt 1, start container app';
   check({}, statusOf([{ of: app }], { ready: false }), again);
   check({}, statusOf([{ of: app }], { ips: [] }), again);
@@ -115,7 +115,7 @@ test('a sandbox that is missing, duplicate, without address or in another networ
   check({}, two, again);
 });
 
-test('a pod that has completed does not get a new sandbox', () => {
+test('a completed pod does not get a new sandbox', () => {
   const gone = { ready: false };
   check({ restartPolicy: 'Never' }, statusOf([ended(app, 1)], gone), 'kill the pod');
   check({ restartPolicy: 'OnFailure' }, statusOf([ended(app, 0)], gone), 'kill the pod');
@@ -148,7 +148,7 @@ test('an exited container is restarted according to the restart policy', () => {
   }
 });
 
-test('a pod whose containers have all completed is stopped, including sidecars', () => {
+test('a pod is stopped once all its containers have completed, including its sidecars', () => {
   check({ restartPolicy: 'Never' }, statusOf([ended(app, 0)]), 'kill the pod');
   check(
     { restartPolicy: 'OnFailure', initContainers: [proxy] },
@@ -157,7 +157,7 @@ test('a pod whose containers have all completed is stopped, including sidecars',
   );
 });
 
-test('init containers run one after the other, followed by the ordinary containers', () => {
+test('init containers run one after another, followed by the regular containers', () => {
   const spec = { initContainers: [prepare, migrate] };
   check(spec, statusOf([]), 'start init container prepare');
   check(spec, statusOf([{ of: prepare }]), nothing);
@@ -192,7 +192,7 @@ test('an init container that was created but never started is started again', ()
   check({ initContainers: [prepare] }, statusOf([{ of: prepare, state: 'created' }]), 'start init container prepare');
 });
 
-test('init containers of an earlier sandbox do not count', () => {
+test('init containers of an earlier sandbox are ignored', () => {
   const old = { sandboxId: 's-old' };
   check(
     { initContainers: [prepare] },
@@ -201,12 +201,12 @@ test('init containers of an earlier sandbox do not count', () => {
   );
 });
 
-test('init containers are not run again after the runtime has removed them', () => {
+test('init containers do not run again after the runtime has removed them', () => {
   check({ initContainers: [prepare] }, statusOf([{ of: app }]), nothing);
   check({ initContainers: [prepare] }, statusOf([ended(app, 1)]), 'start container app');
 });
 
-test('the next container starts once a sidecar runs, or once its startup probe succeeds', () => {
+test('the next container starts once a sidecar runs or, if it has a startup probe, once that succeeds', () => {
   const initContainers = [proxy, prepare];
   check({ initContainers }, statusOf([{ of: proxy }]), 'start init container prepare');
   const probed = { ...proxy, startupProbe: probe };
@@ -225,7 +225,7 @@ test('an exited sidecar is always restarted, even if the restart policy is Never
   check(spec, statusOf([{ of: prepare }, ended(proxy, 1)]), 'start init container proxy');
 });
 
-test('failed probes and changed definitions kill a container', () => {
+test('failed probes and changed definitions cause a container to be killed', () => {
   const probed = { ...app, livenessProbe: probe, startupProbe: probe };
   const containers = [probed, log];
   const status = statusOf([{ of: probed }, { of: log }]);
@@ -256,7 +256,7 @@ test('a container with a requested restart is killed and started, whatever its e
   });
 });
 
-test('a container in unknown state is killed before another one is started', () => {
+test('a container in the unknown state is killed before its replacement starts', () => {
   check({}, statusOf([{ of: app, state: 'unknown' }]), 'kill app (unknownState), start container app');
 });
 
@@ -303,7 +303,7 @@ test('the first restart rule that matches the exit code overrides the restart po
   }
 });
 
-test('restarting all containers removes each one, the trigger last, and then starts the init containers', () => {
+test('restarting all containers removes them, the trigger last, and then starts the init containers', () => {
   const cause: Container = {
     ...app,
     restartPolicy: 'Never',
@@ -328,7 +328,7 @@ test('an ephemeral container is started once, even before the pod is initialized
   check(spec, statusOf([], 'none'), 'kill the pod, create sandbox attempt 0, start container app');
 });
 
-test('the message of a kill names the kind of the container, and whether it is restarted', () => {
+test('the kill message names the kind of container, and whether it is restarted', () => {
   const probed = (of: Container): Container => ({ ...of, livenessProbe: probe });
   const messages = (spec: Partial<PodSpec>, seen: Seen[]) => {
     const probes = { liveness: () => 'failure' as const, startup: () => undefined };
@@ -358,7 +358,7 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-test('the same input gives the same plan and is not modified', () => {
+test('equal input yields equal plans and is not modified', () => {
   const probed = { ...app, livenessProbe: probe };
   const killed = { liveness: () => 'failure' as const, startup: () => undefined };
   const inputs = [

@@ -74,7 +74,7 @@ function containerOf(
   return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
 }
 
-test('a sandbox has the identity, log directory, ports and cgroup of its pod', () => {
+test('a sandbox has its pod’s identity, log directory, ports and cgroup', () => {
   const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'UDP' as const, hostIP: '127.0.0.1' }];
   const pod = podOf({ containers: [{ ...app, ports }] }, { labels: { app: 'x' }, annotations: { note: 'y' } });
   const config = sandboxOf(pod);
@@ -90,7 +90,7 @@ test('a sandbox has the identity, log directory, ports and cgroup of its pod', (
   assert.equal(port!.protocol, Protocol.UDP);
 });
 
-test("a pod in the host's namespaces has no host name of its own", () => {
+test('a pod in the host network namespace has no host name of its own', () => {
   const ports = [{ containerPort: 80 }];
   const config = sandboxOf(podOf({ hostNetwork: true, hostPID: true, hostIPC: true, containers: [{ ...app, ports }] }));
   const { network, pid, ipc } = config.linux!.securityContext!.namespaceOptions!;
@@ -104,7 +104,7 @@ test('containers have their own PID namespace unless the pod shares one', () => 
   assert.equal(pidOf({ shareProcessNamespace: true }), NamespaceMode.POD);
 });
 
-test('a host name is one DNS label, or the full name on request', () => {
+test('the host name is a single DNS label, or the FQDN on request', () => {
   assert.equal(podHostname(podOf({}, { name: `${'a'.repeat(62)}.b` }), 'c.local'), 'a'.repeat(62));
   assert.equal(podHostname(podOf({ hostname: 'db' }), 'c.local'), 'db');
   const full = podOf({ subdomain: 'sub', setHostnameAsFQDN: true });
@@ -117,7 +117,7 @@ test('a host name is one DNS label, or the full name on request', () => {
   });
 });
 
-test('labels and annotations of a container can be decoded', () => {
+test('container labels and annotations can be decoded', () => {
   const preStop = { exec: { command: ['stop'] } };
   const container: Container = { ...app, lifecycle: { preStop }, terminationMessagePath: '/dev/end' };
   const config = containerOf(podOf({ terminationGracePeriodSeconds: 7 }), container);
@@ -131,7 +131,7 @@ test('labels and annotations of a container can be decoded', () => {
   assert.equal(decodeContainerInfo({ app: 'foreign' }, {}), undefined);
 });
 
-test("a device plugin cannot set the kubelet's own annotations of a container", () => {
+test('a device plugin cannot overwrite the kubelet’s own container annotations', () => {
   const forged = {
     'podwright.dev/listed-in': '{"list":"initContainers","position":0}',
     'io.kubernetes.container.preStopHandler': '{"exec":{"command":["forged"]}}',
@@ -157,7 +157,7 @@ test('a container gets its command, environment, mounts and log file', () => {
   assert.equal(config.mounts[0]!.readonly, true);
 });
 
-test("a container's security context overrides its pod's", () => {
+test('a container’s security context overrides that of its pod', () => {
   const pod = podOf({
     securityContext: {
       runAsUser: 1,
@@ -188,12 +188,12 @@ test("a container's security context overrides its pod's", () => {
   assert.ok(own.maskedPaths.includes('/proc/kcore'));
 });
 
-test('the user of the image is passed on when the pod names none', () => {
+test('the image’s user is passed on if the pod does not specify one', () => {
   assert.equal(containerOf(podOf(), app, { uid: 5n }).linux!.securityContext!.runAsUser!.value, 5n);
   assert.equal(containerOf(podOf(), app, { username: 'web' }).linux!.securityContext!.runAsUsername, 'web');
 });
 
-test('a stop signal of the container is passed on', () => {
+test('the container’s stop signal is passed on', () => {
   assert.equal(containerOf(podOf(), { ...app, lifecycle: { stopSignal: 'SIGUSR1' } }).stopSignal, Signal.SIGUSR1);
   assert.equal(
     containerOf(podOf(), { ...app, lifecycle: { stopSignal: 'SIGRTMIN+1' } }).stopSignal,
@@ -206,7 +206,7 @@ test('a stop signal of the container is passed on', () => {
   assert.equal(containerOf(podOf(), app).stopSignal, Signal.RUNTIME_DEFAULT);
 });
 
-test('runAsNonRoot refuses root, and names that could be root', () => {
+test('runAsNonRoot rejects root and user names that could be root', () => {
   const pod = podOf({ securityContext: { runAsNonRoot: true } });
   const check = (securityContext: Container['securityContext'], user: { uid?: bigint; username: string }) =>
     nonRootViolation(pod, { ...app, securityContext }, { uid: undefined, ...user })?.reason;

@@ -16,7 +16,7 @@ function podOf(containers: Container[], initContainers: Container[] = []): Pod {
 const withResources = (name: string, resources?: ResourceRequirements): Container => ({ name, image: 'i', resources });
 const both = { cpu: '500m', memory: '1Gi' };
 
-test('the QoS class follows from limits and requests of all containers', () => {
+test('the QoS class is derived from the limits and requests of all containers', () => {
   const table: [ResourceRequirements | undefined, string][] = [
     [undefined, 'BestEffort'],
     [{ requests: { cpu: '0' } }, 'BestEffort'],
@@ -31,7 +31,7 @@ test('the QoS class follows from limits and requests of all containers', () => {
   assert.equal(qosClass(podOf([withResources('a', { limits: both })], [withResources('i')])), 'Burstable');
 });
 
-test('CPU becomes shares and quota, memory a limit', () => {
+test('CPU is converted to shares and quota, memory to a limit', () => {
   const container = withResources('a', { requests: { cpu: '250m' }, limits: { cpu: '2', memory: '64Mi' } });
   const resources = containerResources(podOf([container]), container, node);
   assert.equal(resources.cpuShares, 256n);
@@ -40,7 +40,7 @@ test('CPU becomes shares and quota, memory a limit', () => {
   assert.equal(resources.memoryLimitInBytes, 64n << 20n);
 });
 
-test('without requests a container has the minimum shares and no quota; requests default to limits', () => {
+test('without requests a container gets minimum shares and no quota; requests default to limits', () => {
   const bare = withResources('a');
   const none = containerResources(podOf([bare]), bare, node);
   assert.deepEqual([none.cpuShares, none.cpuPeriod, none.cpuQuota, none.memoryLimitInBytes], [2n, 100_000n, 0n, 0n]);
@@ -48,7 +48,7 @@ test('without requests a container has the minimum shares and no quota; requests
   assert.equal(containerResources(podOf([limited]), limited, node).cpuShares, 1024n);
 });
 
-test('the OOM score is lower the more memory is requested', () => {
+test('the OOM score decreases with the memory request', () => {
   const score = (container: Container, pod = podOf([container])) =>
     Number(containerResources(pod, container, node).oomScoreAdj);
   assert.equal(score(withResources('a')), 1000);
@@ -67,7 +67,7 @@ test('the OOM score is lower the more memory is requested', () => {
   assert.equal(score(critical.spec.containers[0]!, critical), -997);
 });
 
-test('a sidecar is killed no sooner than the containers that it serves', () => {
+test('a sidecar is not OOM-killed before the containers that it serves', () => {
   const sidecar: Container = { ...withResources('s', { requests: { memory: '1Mi' } }), restartPolicy: 'Always' };
   const pod = podOf([withResources('a', { requests: { memory: '5Gi' } })], [sidecar]);
   assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 500n);
@@ -108,7 +108,7 @@ test('a CPU limit uses the configured period, or is not enforced', () => {
   check(fakeNode({}, { cpuCfsQuota: false }), [0n, 0n]);
 });
 
-test('huge pages are limited by size, and to none without a limit', () => {
+test('huge pages are limited by size, to zero if no limit is set', () => {
   const host = fakeNode({ hugePageSizes: ['1GB', '2MB'] });
   const limits = (own: Record<string, string>) => {
     const container = withResources('a', { limits: { ...both, ...own } });
@@ -129,7 +129,7 @@ test('the OOM score is raised to the lowest one that the kernel allows', () => {
   assert.equal(score(-999n), -997n);
 });
 
-test('the swap limit follows the swap behavior and the share of memory', () => {
+test('the swap limit depends on the swap behavior and the memory share', () => {
   const check = (
     resources: ResourceRequirements,
     given: ContainerEnforcement,
@@ -157,7 +157,7 @@ test('the swap limit follows the swap behavior and the share of memory', () => {
   check(half, fakeNode({ ...v2, countsSwap: false }, { swapBehavior: 'LimitedSwap' }), {});
 });
 
-test('with memory QoS a container is throttled below its limit, and its request is reserved', () => {
+test('with memory QoS a container is throttled below its limit, and its request is protected', () => {
   const check = (resources: ResourceRequirements, reservation: 'None' | 'TieredReservation', expected: object) => {
     const container = withResources('a', resources);
     const host = { cgroupV2: true, memoryCapacity: 10n * GIBIBYTE, allocatableMemory: 10n * GIBIBYTE };

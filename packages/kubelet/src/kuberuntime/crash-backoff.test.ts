@@ -65,7 +65,7 @@ class Crashing {
   }
 }
 
-test('the first restart is immediate, the next ones after 10 s, 20 s, … up to the cap', () => {
+test('the first restart is immediate, later ones follow after 10 s, 20 s, … up to the cap', () => {
   const app = new Crashing();
   assert.equal(app.start(), 0);
   app.crash();
@@ -89,7 +89,7 @@ test('the message names the delay, the container and the pod', () => {
   });
 });
 
-test('the back-off is reset for a container that ran for twice the cap', () => {
+test('the back-off is reset once a container has run for twice the cap', () => {
   const app = new Crashing({ initialMs: 1000, maxMs: 4000 });
   app.crash();
   app.start();
@@ -100,7 +100,7 @@ test('the back-off is reset for a container that ran for twice the cap', () => {
   assert.equal(app.start(), 1000);
 });
 
-test('a resized container has a new back-off', () => {
+test('resizing a container resets its back-off', () => {
   const app = new Crashing();
   app.resize('10m');
   for (const delayMs of [0, 10_000, 20_000]) {
@@ -117,7 +117,7 @@ test('a resized container has a new back-off', () => {
   assert.equal(app.start(), 10_000);
 });
 
-test('a container whose resources are reverted resumes its back-off, also in another notation', () => {
+test('reverting a container’s resources resumes its back-off, even in a different notation', () => {
   const app = new Crashing();
   for (const [cpu, delayMs] of [
     ['1m', 0],
@@ -135,7 +135,7 @@ test('a container whose resources are reverted resumes its back-off, also in ano
   }
 });
 
-test('reading the delay counts no restart', () => {
+test('querying the delay does not count as a restart', () => {
   const app = new Crashing();
   app.crash();
   for (let look = 0; look < 3; look++) assert.equal(app.delay(), undefined);
@@ -144,7 +144,7 @@ test('reading the delay counts no restart', () => {
   assert.equal(app.start(), 10_000);
 });
 
-test('the delay of a killed container counts from its last exit', () => {
+test('the delay of a killed container starts at its last exit', () => {
   const app = new Crashing();
   app.crash();
   app.start();
@@ -158,7 +158,7 @@ test('the delay of a killed container counts from its last exit', () => {
   assert.equal(app.start(), 0);
 });
 
-test('setting the wall clock neither lengthens nor shortens a delay', () => {
+test('wall clock changes neither lengthen nor shorten a delay', () => {
   for (const byMs of [HOUR_MS, -HOUR_MS]) {
     const app = new Crashing();
     app.crash();

@@ -25,7 +25,7 @@ async function start(context: TestContext, execSync: RuntimeHandlers['execSync']
   return new CriCommandRunner(cri);
 }
 
-test('a command whose runtime does not respond fails after its timeout plus the request timeout', async (context) => {
+test('a command fails after its timeout plus the request timeout if the runtime does not respond', async (context) => {
   const execSync: RuntimeHandlers['execSync'] = async (_, { signal }) => {
     await once(signal, 'abort');
     throw signal.reason;
@@ -38,7 +38,7 @@ test('a command whose runtime does not respond fails after its timeout plus the 
   assert.ok(elapsedMs >= 1490 && elapsedMs < 9000, `${elapsedMs} ms`);
 });
 
-test('the runtime is informed how much of the output is used, and more than that is discarded', async (context) => {
+test('the output limit is passed to the runtime, and excess output is discarded', async (context) => {
   const limits: number[] = [];
   const runner = await start(context, async (_, call) => {
     limits.push(outputLimitOf(call));

@@ -24,7 +24,7 @@ const cluster = {
   options: ['ndots:5'],
 };
 
-test('resolv.conf is read with its comments, and the last search line wins', () => {
+test('resolv.conf is parsed including comments, and the last search line wins', () => {
   const text = '# by hand\nnameserver 192.0.2.53 # first\nsearch a b\nsearch c\noptions edns0 timeout:1\nsortlist x\n';
   assert.deepEqual(parseResolvConf(text), {
     servers: ['192.0.2.53'],
@@ -42,7 +42,7 @@ test('each DNS policy selects its servers', () => {
   assert.deepEqual(dnsOf({}, { ...settings, clusterDns: [] }), host);
 });
 
-test("the pod's own settings are added, and its options replace those of the same name", () => {
+test('the pod’s own settings are added, and its options override options with the same name', () => {
   const dnsConfig = {
     nameservers: ['198.51.100.1', '10.96.0.10'],
     searches: ['own.test'],
@@ -55,7 +55,7 @@ test("the pod's own settings are added, and its options replace those of the sam
   });
 });
 
-test("servers and search domains are cut to the resolver's limits", () => {
+test('name servers and search domains are truncated to the resolver’s limits', () => {
   const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'];
   const searches = Array.from({ length: 40 }, (_, index) => `s${index}.test`);
   const config = dnsOf({ dnsPolicy: 'None', dnsConfig: { nameservers, searches } });
@@ -63,7 +63,7 @@ test("servers and search domains are cut to the resolver's limits", () => {
   assert.equal(config.searches.length, 32);
 });
 
-test('omitted servers and search domains are reported in an event of the pod', () => {
+test('omitted name servers and search domains are reported in a pod event', () => {
   const none = { ...settings, clusterDns: [] };
   const check = (spec: Partial<PodSpec>, given: typeof settings, expected: string[]) =>
     assert.deepEqual(
@@ -89,7 +89,7 @@ test('omitted servers and search domains are reported in an event of the pod', (
   assert.deepEqual(podDns({ dnsPolicy: 'None', dnsConfig: { searches: twelve } }).config.searches, twelve.slice(0, 10));
 });
 
-test("search domains of the host that leave no room for the cluster's are reported", () => {
+test('search domains of the host are reported if they leave no room for those of the cluster', () => {
   const check = (searches: string[], clusterDomain: string, expected: RegExp | undefined) => {
     const problem = searchProblem('/r', { servers: [], searches, options: [] }, clusterDomain);
     if (expected === undefined) assert.equal(problem, undefined);

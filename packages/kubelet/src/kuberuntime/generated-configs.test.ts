@@ -90,7 +90,7 @@ check(
     'container.CDIDevices': [],
   },
 );
-test('annotations carry everything that stopping a container needs', () => {
+test('annotations contain everything required to stop a container', () => {
   const preStop = { exec: { command: ['stop'] } };
   const container = { lifecycle: { preStop }, ports: [{ containerPort: 80 }], terminationMessagePath: '/end' };
   const { annotations } = configsOf(decoded({ container }).pods[0]!).container;
@@ -332,7 +332,7 @@ check(
   },
   { node: fakeNode({ selinux: true }) },
 );
-test('the thermal throttle directories of the host are masked', () => {
+test('the host’s thermal throttle directories are masked', () => {
   const throttleDirectories = ['/sys/devices/system/cpu/cpu0/thermal_throttle'];
   const { container } = configsOf(decoded({}).pods[0]!, { node: fakeNode({ throttleDirectories }) });
   const { maskedPaths, readonlyPaths } = container.linux!.securityContext!;

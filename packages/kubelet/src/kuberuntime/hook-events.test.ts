@@ -51,7 +51,7 @@ test('a failed postStart hook kills its container, and its event contains no out
   assert.match(error!.message, /^Exec lifecycle hook .* message: "secret"$/);
 });
 
-test('the event of a failed preStop hook contains no output', async () => {
+test('the event for a failed preStop hook excludes the output', async () => {
   const { events } = await run({ preStop: { exec } });
   assert.ok(events.includes('FailedPreStopHook: PreStopHook failed'), events.join());
   assert.doesNotMatch(events.join(), /secret/);

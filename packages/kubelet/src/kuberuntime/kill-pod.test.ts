@@ -60,7 +60,7 @@ async function start(pod = web): Promise<{ runtime: FakeRuntime; status: Runtime
 const until = (holds: () => boolean) =>
   waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 
-test('containers are stopped concurrently, then the sidecars from the last to the first, then the sandbox', async () => {
+test('containers are stopped concurrently, then sidecars in reverse order, then the sandbox', async () => {
   const { runtime, status, stopped } = await start();
   const steps = await killPod(fakeDependencies(runtime, '/none'), { pod: web, status }, AbortSignal.timeout(5000));
   assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
@@ -68,14 +68,14 @@ test('containers are stopped concurrently, then the sidecars from the last to th
   assert.ok(runtime.containers.every(({ state }) => state === ContainerState.CONTAINER_EXITED));
 });
 
-test('a pod without its source is stopped in the same order, which its containers have recorded', async () => {
+test('a pod that left its source is stopped in the same order, as recorded by its containers', async () => {
   const { runtime, status, stopped } = await start();
   const request = { pod: orphanPod(status), status };
   await killPod(fakeDependencies(runtime, '/none'), request, AbortSignal.timeout(5000));
   assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
 });
 
-test('a grace period that timers and dates cannot represent is 68 years', async () => {
+test('a grace period beyond the range of timers and dates is clamped to 68 years', async () => {
   const pod = { ...web, spec: { ...web.spec, terminationGracePeriodSeconds: 2 ** 63 - 1024 } };
   const { runtime, status } = await start(pod);
   await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
@@ -96,7 +96,7 @@ test('a container that does not stop does not block the others, but the sandbox 
   assert.equal(stopped().length, 4);
 });
 
-test('a sidecar waits for the containers before it no longer than its grace period', async () => {
+test('a sidecar waits for the containers before it for at most its grace period', async () => {
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { delayMs: 60_000, times: 2 });
   const stop = new AbortController();
@@ -109,7 +109,7 @@ test('a sidecar waits for the containers before it no longer than its grace peri
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-test('a sidecar does not wait for an init container that still runs', async () => {
+test('a sidecar does not wait for a running init container', async () => {
   const pod: Pod = {
     ...web,
     spec: { ...web.spec, initContainers: [sidecar('one'), { name: 'prepare', image: 'busybox:1' }], containers: [] },
@@ -123,7 +123,7 @@ test('a sidecar does not wait for an init container that still runs', async () =
   await assert.rejects(killing, { message: 'seen' });
 });
 
-test('aborting ends the wait for the containers before a sidecar', async () => {
+test('an abort ends a sidecar’s wait for the containers before it', async () => {
   const before = timers();
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { delayMs: 60_000 });

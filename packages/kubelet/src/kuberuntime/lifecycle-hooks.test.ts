@@ -77,13 +77,13 @@ async function check(handler: LifecycleHandler, error: string | undefined) {
 
 const failed = (what: string) => `${what} for Container "app" in Pod "web_default(u1)" failed - error: `;
 
-test('a command that exits with 0 succeeds', () => check({ exec: { command: ['exit', '0'] } }, undefined));
-test('another exit code is a failure with the exit code and output', () =>
+test('a command succeeds with exit code 0', () => check({ exec: { command: ['exit', '0'] } }, undefined));
+test('a nonzero exit code is a failure that includes the exit code and output', () =>
   check(
     { exec: { command: ['exit', '3'] } },
     `${failed('Exec lifecycle hook ([exit 3])')}command 'exit 3' exited with 3: no, message: "a \\"secret\\""`,
   ));
-test('a command that cannot be run is a failure', () =>
+test('a command that cannot be executed is a failure', () =>
   check(
     { exec: { command: ['broken'] } },
     `${failed('Exec lifecycle hook ([broken])')}rpc error: code = Internal desc = no c1, message: ""`,
@@ -101,7 +101,7 @@ test('a port without a listener is a failure', () =>
     { httpGet: { port: 1 } },
     `${failed('HTTP lifecycle hook (/)')}Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`,
   ));
-test('an HTTP hook of a pod without an address fails', async () => {
+test('an HTTP hook fails if the pod has no address', async () => {
   const { error } = await run({ httpGet: { port: 'http' } }, { podIps: [] });
   assert.equal(error, `${failed('HTTP lifecycle hook (/)')}the pod has no address yet`);
 });
@@ -109,7 +109,7 @@ test('a hook may name any host', async () => {
   const { error } = await run({ httpGet: { host: '127.0.0.1', port: 'http' } }, { podIps: [] });
   assert.equal(error, undefined);
 });
-test("a request has upstream's User-Agent and the Host header of the hook", async () => {
+test('a request has the same User-Agent as upstream, and the hook’s Host header', async () => {
   received.length = 0;
   const httpHeaders = [{ name: 'HOST', value: 'shop.example' }];
   await check({ httpGet: { path: '/bye?now', port: 'http', httpHeaders } }, undefined);
@@ -184,9 +184,9 @@ test('a sleep hook waits', async () => {
   await check({ sleep: { seconds: 0.05 } }, undefined);
   assert.ok(performance.now() - startedMs >= 49);
 });
-test('a sleep that is cut short is counted', async () => {
+test('an interrupted sleep is counted', async () => {
   const { counted } = await run({ sleep: { seconds: 3 } }, { signal: AbortSignal.timeout(10) });
   assert.equal(counted('kubelet_sleep_action_terminated_early_total'), 1);
 });
-test('a tcpSocket hook fails, as the API documents', () =>
+test('a tcpSocket hook fails, as documented in the API', () =>
   check({ tcpSocket: { port: 1 } }, 'Cannot run handler: a lifecycle hook is exec, httpGet or sleep'));

@@ -18,7 +18,7 @@ function check(
   assert.equal(shown, expected);
 }
 
-test('a changed container is updated or restarted according to its resize policy, an unchanged one is not', () => {
+test('a changed container is resized or restarted according to its resize policy, and an unchanged one is left alone', () => {
   const given = { requests: { cpu: '1', memory: '64Mi' }, limits: { memory: '128Mi' } };
   const restart: Container['resizePolicy'] = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
   check(given, { ...given, requests: { cpu: '1000m', memory: '65536Ki' } }, { expected: 'none' });
@@ -30,7 +30,7 @@ test('a changed container is updated or restarted according to its resize policy
   check(given, { ...given, requests: { cpu: '2', memory: '64Mi' } }, { policy: restart, expected: 'update more cpu' });
 });
 
-test('decreases come before increases, and one resource changes at a time', () => {
+test('decreases come before increases, and resources change one at a time', () => {
   const update = (name: string, change: 'less' | 'more'): ContainerToUpdate => {
     return { id: name, name, from: {}, to: {}, resources: [{ resource: 'cpu', change }] };
   };
@@ -45,7 +45,7 @@ test('decreases come before increases, and one resource changes at a time', () =
   assert.deepEqual(withResource(from, to, 'cpu'), { requests: { cpu: '2', memory: '1Gi' } });
 });
 
-test('during a resize the pod has the larger of both amounts', () => {
+test('during a resize the pod gets the larger of the old and new amounts', () => {
   const container = (name: string, resources: ResourceRequirements) => ({ name, image: 'busybox', resources });
   const pod = {
     spec: {

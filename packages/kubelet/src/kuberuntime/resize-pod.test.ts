@@ -36,7 +36,7 @@ async function callsOf(before: ResourceRequirements | undefined, after: Resource
   return runtime.calls.slice(first).map(({ method }) => method);
 }
 
-test('a change of pod-level resources alone updates the sandbox', async () => {
+test('changing only pod-level resources updates the sandbox', async () => {
   const updated = ['updatePodSandboxResources'];
   const limits = { cpu: '80m' };
   assert.deepEqual(await callsOf({ requests: { cpu: '20m' }, limits }, { requests: { cpu: '40m' }, limits }), updated);

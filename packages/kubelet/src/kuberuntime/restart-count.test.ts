@@ -14,7 +14,7 @@ function statusOf(...restartCounts: number[]): RuntimePodStatus {
   return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [], containers };
 }
 
-test('the first container has restart count 0, the next one that of the newest plus one', async () => {
+test('the first container has restart count 0, and each successor increments it', async () => {
   assert.equal(await nextRestartCount(statusOf(), 'app', logs), 0);
   assert.equal(await nextRestartCount(statusOf(4, 3), 'app', logs), 5);
   assert.equal(await nextRestartCount(statusOf(4), 'other', logs), 0);

@@ -44,7 +44,7 @@ async function startApp(cri: CriClient) {
   return { podSandboxId, containerId };
 }
 
-test('a listing is reused while nothing changes', async (context) => {
+test('a listing is reused until something changes', async (context) => {
   const { runtime, cri, reader, podSandboxId, containerId } = await startRuntime(context);
   const stateOf = (pods: Awaited<ReturnType<RuntimePodReader['listPods']>>) => pods.get('u1')?.containers[0]?.state;
   const first = await reader.listPods();
@@ -66,7 +66,7 @@ async function readEnd(context: TestContext, exitCode: number) {
   return { runtime, reader, status, reason, reads, app: runtime.containerNamed('app') };
 }
 
-test('OOMKilled may be reported late, and the container is not read again afterwards', async (context) => {
+test('OOMKilled may be reported late, and the container is not queried again afterwards', async (context) => {
   const { reader, app, status, reason, reads } = await readEnd(context, 137);
   assert.equal(await reason(), 'Error');
   assert.ok(reader.isUnsettled(await status()));
@@ -77,7 +77,7 @@ test('OOMKilled may be reported late, and the container is not read again afterw
   assert.equal(reads(), once);
 });
 
-test('a late status in which the container still runs does not replace the exit', async (context) => {
+test('a late status showing the container as running does not overwrite its exit', async (context) => {
   const { app, status, reason } = await readEnd(context, 137);
   const ended = app.state;
   assert.equal(await reason(), 'Error');
@@ -90,7 +90,7 @@ test('a late status in which the container still runs does not replace the exit'
   assert.equal(await reason(), 'OOMKilled');
 });
 
-test('the reason of a kill is final after a while, that of a failed command immediately', async (context) => {
+test('the reason for a kill is final after a while, that for a failed command immediately', async (context) => {
   const killed = await readEnd(context, 137);
   const failed = await readEnd(context, 1);
   for (const { reason } of [killed, failed]) assert.equal(await reason(), 'Error');

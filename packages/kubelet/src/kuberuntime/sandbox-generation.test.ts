@@ -83,7 +83,7 @@ function mountOf(image: MountedImage | undefined) {
   };
 }
 
-test('a pod with its own user namespace has the same ids in its sandbox, containers and mounts', async (context) => {
+test('a pod with its own user namespace has the same ID mappings in its sandbox, containers and mounts', async (context) => {
   const { sandbox, container } = await sync(context, { hostUsers: false }, { '': { userNamespaces: true } });
   const ofSandbox = sandbox!.config.linux!.securityContext!.namespaceOptions!.usernsOptions!;
   assert.equal(ofSandbox.mode, NamespaceMode.POD);
@@ -98,7 +98,7 @@ test('a pod with its own user namespace has the same ids in its sandbox, contain
   );
 });
 
-test('other pods use the user namespace of the host', async (context) => {
+test('other pods use the host’s user namespace', async (context) => {
   for (const spec of [{}, { hostUsers: true }]) {
     const { sandbox, container } = await sync(context, spec);
     assert.equal(sandbox!.config.linux!.securityContext!.namespaceOptions!.usernsOptions!.mode, NamespaceMode.NODE);
@@ -106,7 +106,7 @@ test('other pods use the user namespace of the host', async (context) => {
   }
 });
 
-test('a pod with its own user namespace is refused if its handler does not support them', async (context) => {
+test('a pod with its own user namespace is rejected if its handler does not support user namespaces', async (context) => {
   const check = async (handlers: Record<string, Features>, why: string, runtimeClassName?: string) => {
     const { steps, events, sandbox } = await sync(context, { hostUsers: false, runtimeClassName }, handlers);
     assert.equal(sandbox, undefined);
@@ -129,7 +129,7 @@ test('a pod with its own user namespace is refused if its handler does not suppo
   );
 });
 
-test('a fully qualified host name that is too long for the kernel is reported in an event', async (context) => {
+test('a fully qualified host name that exceeds the kernel’s limit is reported in an event', async (context) => {
   const spec = { hostname: 'h'.repeat(60), subdomain: 'sub', setHostnameAsFQDN: true };
   const { events } = await sync(context, spec);
   assert.match(
@@ -168,7 +168,7 @@ test('an image volume is pulled and mounted by the runtime', async (context) => 
   );
 });
 
-test('a container waits for the image of its volume, with the same waiting reasons as for its own image', async (context) => {
+test('a container waits for an image volume with the same waiting reasons as for its own image', async (context) => {
   const volumes = [{ name: 'model', image: { reference: 'none:1' } }];
   const volumeMounts = [{ name: 'model', mountPath: '/m' }];
   const { container, steps, events } = await sync(context, { volumes, containers: [{ ...app, volumeMounts }] });

@@ -23,19 +23,19 @@ function start(t: TestContext, share: number) {
   return { afterSamples };
 }
 
-test('while the processors are idle, the limit is raised quickly', async (t) => {
+test('the limit is raised quickly while the CPUs are idle', async (t) => {
   const { afterSamples } = start(t, 0.5);
   const begun = [await afterSamples(0), await afterSamples(1), await afterSamples(1), await afterSamples(2)];
   assert.deepEqual(begun, [2, 4, 8, 30]);
 });
 
-test('on a busy host sandboxes wait for their turn, but not longer than the patience for ones that hang', async (t) => {
+test('on a busy host sandboxes queue, but a hanging one blocks the others only for a limited time', async (t) => {
   const { afterSamples } = start(t, 0.05);
   const samples = SANDBOX_PATIENCE_MS / IDLE_SAMPLE_MS;
   assert.deepEqual([await afterSamples(samples - 1), await afterSamples(1)], [2, 4]);
 });
 
-test('the idle share is sampled only while a sandbox waits', async (t) => {
+test('CPU idle time is sampled only while a sandbox is waiting', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let samples = 0;
   const turns = new SandboxTurns(1, () => () => {
@@ -52,7 +52,7 @@ test('the idle share is sampled only while a sandbox waits', async (t) => {
   assert.equal(samples, 2);
 });
 
-test('the idle share of this host is between 0 and 1', async () => {
+test('the idle fraction of this host is between 0 and 1', async () => {
   const idleShare = hostIdleShare();
   const untilMs = performance.now() + 50;
   while (performance.now() < untilMs); // one processor at least is busy
@@ -60,7 +60,7 @@ test('the idle share of this host is between 0 and 1', async () => {
   assert.ok(share >= 0 && share <= 1.1, `${share}`);
 });
 
-test('other runtimes get two sandboxes per processor at once, and at least four', () => {
+test('other runtimes get two concurrent sandboxes per CPU, and at least four', () => {
   assert.equal(sandboxesAtOnce('containerd', 1), 4);
   assert.equal(sandboxesAtOnce('cri-o', 16), 32);
   assert.equal(sandboxesAtOnce('podwright', 16), Number.POSITIVE_INFINITY);

@@ -27,7 +27,7 @@ const policy = (resourceName: string, restartPolicy: string) => ({
   more: { resizePolicy: [{ resourceName, restartPolicy }] } as Partial<Container>,
 });
 
-test('a memory resize is infeasible if the container may swap before or after it', () => {
+test('a memory resize is infeasible if the container may use swap before or after it', () => {
   check(memory('1Gi'), memory('2Gi'), true);
   check(memory('2Gi', '3Gi'), memory('1Gi', '3Gi'), true);
   check(memory('1Gi', '2Gi'), memory('2Gi', '2Gi'), true);
@@ -47,7 +47,7 @@ test('a resize that restarts the container is feasible', () => {
     check(memory('1Gi', undefined, other), memory('2Gi', undefined, other), true);
 });
 
-test('a resize of a container that may not swap is feasible', () => {
+test('a resize of a container that may not use swap is feasible', () => {
   check(memory('1Gi', '1Gi'), memory('2Gi', '2Gi'), false);
   const critical = { spec: { priorityClassName: 'system-node-critical', priority: 2_000_001_000 } };
   check(memory('1Gi', undefined, critical), memory('2Gi', undefined, critical), false);
@@ -56,7 +56,7 @@ test('a resize of a container that may not swap is feasible', () => {
     check(memory('1Gi'), memory('2Gi'), false, fakeNode({ ...V2, ...host }, { swapBehavior: 'LimitedSwap' }));
 });
 
-test('init containers count as well', () => {
+test('init containers are checked as well', () => {
   const withInit = (request: string): Given => ({
     ...memory('1Gi'),
     spec: { initContainers: [{ name: 'first', image: 'i', ...memory(request) }] },

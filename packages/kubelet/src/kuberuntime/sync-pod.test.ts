@@ -90,7 +90,7 @@ test('a new pod gets its sandbox, its sidecars and init containers, and then its
 const warningsOf = ({ deps }: SyncedPod) =>
   deps.events.list().flatMap(({ type, reason, message }) => (type === 'Warning' ? [`${reason} ${message}`] : []));
 
-test('a sandbox that cannot be created is a failed step, and no container is created', async () => {
+test('a failure to create the sandbox fails the step, and no container is created', async () => {
   const synced = new SyncedPod();
   synced.runtime.inject('runPodSandbox', { error: away });
   const steps = await synced.sync(podOf());
@@ -104,7 +104,7 @@ test('a sandbox that cannot be created is a failed step, and no container is cre
   );
 });
 
-test('a sandbox whose status cannot be read gets an event that says so', async () => {
+test('an unreadable sandbox status is reported in an event', async () => {
   const synced = new SyncedPod();
   const pod = podOf();
   const status = await synced.status(pod);
@@ -118,7 +118,7 @@ test('a sandbox whose status cannot be read gets an event that says so', async (
   assert.deepEqual(warningsOf(synced), [`FailedStatusPodSandBox Unable to get pod sandbox status: ${why}`]);
 });
 
-test('repeated sandbox failures add no crash back-off and cause no registry requests', async () => {
+test('repeated sandbox failures add no crash back-off and send no registry requests', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ containers: [{ ...app, imagePullPolicy: 'Always' }] });
   const old = { labels: containerLabels(pod, app, 'k'), annotations: containerAnnotations(pod, app, 0) };
@@ -138,7 +138,7 @@ test('repeated sandbox failures add no crash back-off and cause no registry requ
   assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 1);
 });
 
-test('a container that failed its probe is restarted in the same sync, unless it is in crash back-off', async () => {
+test('a container with a failed probe is restarted in the same sync, unless it is in crash back-off', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ containers: [{ ...app, livenessProbe: { exec: { command: ['true'] } } }] });
   await synced.sync(pod);
@@ -155,7 +155,7 @@ test('onSandboxReady is called before a container is created', async () => {
   assert.deepEqual(synced.sandboxesReady, [0]);
 });
 
-test("an ephemeral container is started in a running pod, in its target's PID namespace", async () => {
+test('an ephemeral container is started in a running pod, in the PID namespace of its target', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   const shell = { name: 'shell', image: 'busybox:1', targetContainerName: 'app' };
@@ -171,7 +171,7 @@ test("an ephemeral container is started in a running pod, in its target's PID na
   assert.equal(options.targetId, synced.runtime.containerNamed('app').id);
 });
 
-test('restarting all containers removes them, continues their restart counts, and delays the one that exited', async () => {
+test('restarting all containers removes them, continues their restart counts, and delays the exited one', async () => {
   const synced = new SyncedPod();
   const rules: Container['restartPolicyRules'] = [
     { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } },
@@ -203,7 +203,7 @@ test('restarting all containers removes them, continues their restart counts, an
   assert.deepEqual(await begin(), ['StartContainer app: CrashLoopBackOff', 'StartContainer log']);
 });
 
-test('only the last run and log of a repeatedly failing init container stay', async () => {
+test('only the last attempt of a repeatedly failing init container and its log are kept', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ initContainers: [prepare] });
   const directory = join(podLogDirectory(logs, podIdentity(pod)), 'prepare');
@@ -224,7 +224,7 @@ test('only the last run and log of a repeatedly failing init container stay', as
   assert.deepEqual(attempts(), [4], 'runs in the previous sandbox do not count');
 });
 
-test('a container that cannot be created does not block others, unless it is an init container', async () => {
+test('a failure to create a container does not block others, unless it is an init container', async () => {
   const synced = new SyncedPod();
   const log: Container = { name: 'log', image: 'busybox:1' };
   await synced.sync(podOf({ containers: [log] }));
@@ -273,7 +273,7 @@ async function crashedPods(restarts: Limiter, { isHurried = false } = {}) {
   return { synced, created, second: ends[1]!, end };
 }
 
-test('crashed containers are restarted in turn, and new pods do not wait for them', async () => {
+test('crashed containers queue for restarts, and new pods do not wait for them', async () => {
   const { synced, created, end } = await crashedPods(new Limiter(1, 60_000));
   assert.deepEqual(shown(await synced.sync(podOf({}, 'new'))), ['CreatePodSandbox', 'StartContainer app']);
   assert.equal(created(), 2); // the first crashed container, and the new pod's
@@ -281,7 +281,7 @@ test('crashed containers are restarted in turn, and new pods do not wait for the
   assert.equal(created(), 2);
 });
 
-test('a requested restart does not queue with crashed containers', async () => {
+test('a requested restart does not queue behind crashed containers', async () => {
   const { second, end } = await crashedPods(new Limiter(1, 60_000), { isHurried: true });
   assert.deepEqual(shown((await second)!), ['StartContainer app']);
   await end();
@@ -323,7 +323,7 @@ async function slowSandbox(sandboxes: CountedTurns) {
   return { synced, sent, queued, end };
 }
 
-test("sandboxes are created in turn, and the wait is recorded in the pod's trace", async () => {
+test('sandbox creations queue, and the wait is recorded in the pod’s trace', async () => {
   const { synced, sent, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const second = synced.sync(podOf({}, 'second'));
   await queued();
@@ -336,7 +336,7 @@ test("sandboxes are created in turn, and the wait is recorded in the pod's trace
   assert.ok(synced.deps.tracer.spans('up').every(({ name }) => name !== 'turn to run sandbox'));
 });
 
-test('a pod that is deleted while it waits for its turn creates no sandbox', async () => {
+test('no sandbox is created for a pod that is deleted while queued', async () => {
   const { synced, sent, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const deleted = new AbortController();
   const second = synced.sync(podOf({}, 'second'), deleted.signal);
@@ -347,7 +347,7 @@ test('a pod that is deleted while it waits for its turn creates no sandbox', asy
   assert.equal(sent(), 1);
 });
 
-test('containers in an existing sandbox and pods of the host network do not wait for a turn', async () => {
+test('containers in an existing sandbox and pods on the host network do not queue', async () => {
   const { synced, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const more = podOf({ containers: [app, { name: 'second', image: 'busybox:1' }] }, 'up');
   assert.deepEqual(shown(await synced.sync(more)), ['StartContainer second']);
@@ -359,7 +359,7 @@ test('containers in an existing sandbox and pods of the host network do not wait
   await end();
 });
 
-test('repeatedly requested restarts of a container are not delayed', async () => {
+test('repeated restart requests for a container are not delayed', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   synced.restartRequested = true;
@@ -370,7 +370,7 @@ test('repeatedly requested restarts of a container are not delayed', async () =>
   assert.ok(reasons.includes('Restart of container app was requested, will be restarted'), reasons.join('\n'));
 });
 
-test('a container whose image is unavailable waits, and nothing is changed in the runtime', async () => {
+test('a container with an unavailable image waits, and the runtime is not changed', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   const steps = await synced.sync(
@@ -387,7 +387,7 @@ test('a sandbox that is no longer ready is stopped and re-created', async () => 
   assert.deepEqual(shown(await synced.sync(podOf())), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
 });
 
-test('a changed container that does not stop is a failed step, and its successor is not created', async () => {
+test('a changed container that does not stop fails the step, and its successor is not created', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   synced.runtime.inject('stopContainer', { error: away });

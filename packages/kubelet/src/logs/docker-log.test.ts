@@ -26,15 +26,15 @@ async function check(lines: string[], query: LogQuery, expected: string) {
 
 const three = [line(1, 'one\n'), line(2, 'two\n', 'stderr'), line(3, 'drei ä "\\n"\n')];
 
-test("only the text of Docker's entries is read", () => check(three, {}, 'one\ntwo\ndrei ä "\\n"\n'));
+test('only the text of Docker’s log entries is returned', () => check(three, {}, 'one\ntwo\ndrei ä "\\n"\n'));
 test('timestamps can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
-test('only the start of a line that was written in pieces has a timestamp', () =>
+test('a line written in several chunks has only one timestamp, at its start', () =>
   check([line(1, 'a'), line(2, 'b\n'), line(3, 'c\n')], { timestamps: true }, `${at(1)} ab\n${at(3)} c\n`));
 test('entries can be selected by stream and time', async () => {
   await check(three, { stream: 'stderr' }, 'two\n');
   await check(three, { sinceMs: Date.parse(at(3)) }, 'drei ä "\\n"\n');
 });
-test('pieces of a long line are one line, also at the tail', async () => {
+test('chunks of a long line form one line, even at the tail', async () => {
   const pieces = [
     line(1, 'a\n'),
     line(2, 'b'.repeat(16_384)),
@@ -65,7 +65,7 @@ test('an entry is partial unless its text ends with a newline', () => {
   assert.equal(isPartialDockerLine(Buffer.from(line(1, 'a\n').slice(0, -1))), undefined);
 });
 
-test('a line that is not UTF-8 is skipped', () => {
+test('a line that is not valid UTF-8 is skipped', () => {
   const bad = Buffer.concat([Buffer.from('{"log":"'), Buffer.alloc(500, 0xff), Buffer.from(line(1, '\n').slice(8))]);
   assert.equal(parseDockerLine(bad), undefined);
 });
@@ -89,7 +89,7 @@ test("only links to Docker's logs are followed", async () => {
   await assert.rejects(linked('worse', join(other, `${'cd'.repeat(32)}-json.log`)), { code: 'not_found' });
 });
 
-test('a link to a Docker log that is itself a link, even in a loop, is not followed', async () => {
+test('a link to a Docker log that is itself a link is not followed, even in a loop', async () => {
   const [one, other] = ['ef'.repeat(32), '12'.repeat(32)].map((id) => join(scratch, id, `${id}-json.log`));
   for (const [log, target] of [
     [one!, other!],

@@ -42,23 +42,22 @@ async function checkText(log: string, query: LogQuery, expected: string) {
 
 const three = [`${at(1)} stdout F one`, `${at(2)} stderr F two`, `${at(3)} stdout F three`];
 
-test('a log is read without times and tags', () => check(three, {}, 'one\ntwo\nthree\n'));
+test('a log is returned without timestamps and tags', () => check(three, {}, 'one\ntwo\nthree\n'));
 test('tailLines selects the last lines', () => check(three, { tailLines: 2 }, 'two\nthree\n'));
-test('tailLines beyond the length of the log selects all lines', () =>
-  check(three, { tailLines: 9 }, 'one\ntwo\nthree\n'));
+test('tailLines larger than the log selects all lines', () => check(three, { tailLines: 9 }, 'one\ntwo\nthree\n'));
 test('tailLines 0 selects nothing', () => check(three, { tailLines: 0 }, ''));
 test('lines before sinceMs are skipped', () => check(three, { sinceMs: Date.parse(at(2)) }, 'two\nthree\n'));
 test('timestamps can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
-test('only the start of a line that was written in pieces has a timestamp', async () => {
+test('a line written in several chunks has only one timestamp, at its start', async () => {
   const pieces = [`${at(1)} stdout P a`, `${at(2)} stdout P b`, `${at(3)} stdout F c`, `${at(4)} stdout F d`];
   await check(pieces, { timestamps: true }, `${at(1)} abc\n${at(4)} d\n`);
   await check(pieces, { timestamps: true, sinceMs: Date.parse(at(2)) }, `${at(2)} bc\n${at(4)} d\n`);
 });
-test('limitBytes may cut the output within a line', () => check(three, { limitBytes: 6 }, 'one\ntw'));
-test('a line written in pieces is one line, also at the tail', () =>
+test('limitBytes may truncate the output within a line', () => check(three, { limitBytes: 6 }, 'one\ntw'));
+test('a line written in several chunks is one line, even at the tail', () =>
   check([`${at(1)} stdout F a`, `${at(2)} stdout P b`, `${at(2)} stdout F c`], { tailLines: 1 }, 'bc\n'));
 test('invalid lines are skipped', () => check(['nonsense', three[0]!], {}, 'one\n'));
-test('only P as the first tag makes an entry partial', () =>
+test('an entry is partial only if its first tag is P', () =>
   check(
     [
       `${at(1)} stdout P:x a`,
@@ -113,7 +112,7 @@ test('following continues through growth and rotation and ends with the containe
   assert.deepEqual(seen, ['one\n', 'two\n', 'three\n']);
 });
 
-test('a log whose directory could not be watched at the start is watched later', async () => {
+test('a log directory that could not be watched at first is watched later', async () => {
   const path = join(directory, 'later', 'follow.log');
   const ended = new AbortController();
   const lines = 8;
@@ -139,7 +138,7 @@ test('a missing log is not_found once the container has exited', async () => {
   await assert.rejects(readLog(join(directory, 'none.log'), {}, until).next(), { code: 'not_found' });
 });
 
-test('tailLines counts a line in any number of pieces as one', async () => {
+test('tailLines counts a line in any number of chunks as one', async () => {
   const pieces = Array.from({ length: 5000 }, () => `${at(2)} stdout P x`);
   const log = [`${at(1)} stdout F before`, ...pieces, `${at(2)} stdout F y`, `${at(3)} stdout P half`];
   await check(log, { tailLines: 1 }, 'half');
@@ -148,7 +147,7 @@ test('tailLines counts a line in any number of pieces as one', async () => {
   await check(['nonsense', ...log], { tailLines: 9 }, `before\n${'x'.repeat(5000)}y\nhalf`);
 });
 
-test('tailLines matches the end of the whole log, whatever the pieces', async () => {
+test('tailLines matches the end of the whole log, however lines are split into chunks', async () => {
   const random = seededRandom(20261122);
   for (let round = 0; round < 50; round++) {
     const texts = Array.from({ length: random(40) }, () => 'x'.repeat(random(3) === 0 ? random(70_000) : random(90)));
@@ -173,7 +172,7 @@ test('an endless line is not buffered in memory', async () => {
   assert.equal(Buffer.concat(chunks).toString(), 'one\n');
 });
 
-test('a log that grows in pieces is read at most a hundred times a second, without leaking listeners', async () => {
+test('a log that grows in chunks is read at most a hundred times a second, without leaking listeners', async () => {
   const path = join(directory, 'pieces.log');
   writeFileSync(path, '');
   const [ended, closed] = [new AbortController(), new AbortController()];
@@ -197,7 +196,7 @@ test('a log that grows in pieces is read at most a hundred times a second, witho
   assert.ok(chunks <= (performance.now() - startedAtMs) / 5 + 5, `${chunks} readings`);
 });
 
-test('a symlink instead of a log is not followed', async () => {
+test('a symlink in place of a log is not followed', async () => {
   const secret = join(directory, 'secret');
   writeFileSync(secret, `${three[0]}\n`);
   const path = join(directory, 'link.log');
@@ -206,7 +205,7 @@ test('a symlink instead of a log is not followed', async () => {
   await assert.rejects(readLog(path, {}, until).next(), { code: 'not_found' });
 });
 
-test('a replacement of a followed log is read only if it is a regular file', async () => {
+test('a file that replaces a followed log is read only if it is a regular file', async () => {
   const path = join(directory, 'replaced.log');
   writeFileSync(path, `${three[0]}\n`);
   const secret = join(directory, 'other-secret');
@@ -235,7 +234,7 @@ test('a replacement of a followed log is read only if it is a regular file', asy
   assert.deepEqual(seen, ['one\n', 'two\n', 'one\n', 'three\n']);
 });
 
-test('the last lines are read only once if they are in the last block', async () => {
+test('the last lines are read only once if they fit in the last block', async () => {
   const path = join(directory, 'once.log');
   const entry = `${at(1)} stdout F ${'x'.repeat(80)}\n`;
   writeFileSync(path, entry.repeat(2000));
@@ -250,7 +249,7 @@ test('the last lines are read only once if they are in the last block', async ()
   closeSync(file);
 });
 
-test('an unterminated last entry is shown at the end, without a newline', async () => {
+test('an unterminated last entry is returned at the end, without a newline', async () => {
   const log = `${three[0]}\n${three[1]}`;
   await checkText(log, {}, 'one\ntwo');
   await checkText(log, { follow: true }, 'one\ntwo');
@@ -263,7 +262,7 @@ test('an unterminated last entry is shown at the end, without a newline', async 
   await checkText(`${three[0]}\n${at(2)} stdout P`, {}, 'one\n');
 });
 
-test('tailLines of a log that is being written shows no more lines than that', async () => {
+test('tailLines of a log that is being written returns no more than that many lines', async () => {
   const path = join(directory, 'busy.log');
   const entry = `${at(1)} stdout F ${'x'.repeat(100)}\n`;
   for (const tailLines of [0, 100, 3000]) {
@@ -278,7 +277,7 @@ test('tailLines of a log that is being written shows no more lines than that', a
   }
 });
 
-test('with follow tailLines applies to the first file only, even if the next one appears late', async () => {
+test('with follow, tailLines applies only to the first file, even if the next one appears late', async () => {
   const path = join(directory, 'late.log');
   writeFileSync(path, `${three[0]}\n`);
   const ended = new AbortController();
@@ -303,7 +302,7 @@ test('with follow tailLines applies to the first file only, even if the next one
   assert.deepEqual(seen, ['one\n', 'two\n', 'one\ntwo\nthree\n']);
 });
 
-test('a FIFO instead of a log is not opened, so its writer stays blocked', async () => {
+test('a FIFO in place of a log is not opened, so its writer stays blocked', async () => {
   const path = join(directory, 'fifo.log');
   execFileSync('mkfifo', [path]);
   const writer = spawn('sh', ['-c', 'echo begins; : > "$1"', 'sh', path], { stdio: ['ignore', 'pipe', 'ignore'] });

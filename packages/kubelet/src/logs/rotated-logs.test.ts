@@ -42,7 +42,7 @@ const check = async (path: string, query: LogQuery, expected: string) =>
 
 const line = (second: number, text: string, tag = 'F') => `${at(second)} stdout ${tag} ${text}\n`;
 
-test('a log is read with its rotated files, whether they are compressed or not', async () => {
+test('a log is read including its rotated files, compressed or not', async () => {
   const files = [line(1, 'one'), line(2, 'two'), line(3, 'three'), ''];
   const path = logOf(files, (index) => index < 2);
   writeFileSync(`${path}.tmp`, line(9, 'not a part of the log'));
@@ -98,7 +98,7 @@ function rotate(path: string, number: number, text: string): void {
   writeFileSync(path, text);
 }
 
-test('a slow reader that follows through several rotations gets everything that still exists', async () => {
+test('a slow follower reads everything that still exists across several rotations', async () => {
   const path = logOf([line(1, 'one')]);
   const text = await follow(path, [
     () => {
@@ -121,7 +121,7 @@ test('a slow reader that follows through several rotations gets everything that 
   assert.equal(text, 'one\ntwo\nthree\nfive\nsix\n');
 });
 
-test('a line whose rest was removed unread is not joined with another', async () => {
+test('a line whose remainder was removed unread is not joined with another line', async () => {
   const path = logOf([line(1, 'half', 'P')]);
   const text = await follow(path, [
     () => {
@@ -143,7 +143,7 @@ test('a truncated entry is a separate line', async () => {
   await check(path, {}, 'one\ncu\nthree\n');
 });
 
-test('each rotated file has a name after the existing ones, and not ahead of the clock', async () => {
+test('each rotated file is named to sort after the existing ones, but not ahead of the clock', async () => {
   const path = logOf(['']);
   const name = async (time: string) => {
     const rotated = nextRotated(path, (await rotatedLogs(path)).at(-1)?.order ?? '', new Date(time));

@@ -27,7 +27,7 @@ function metricsOf(...pods: Pod[]) {
 
 const took = (name: string, detail?: string) => ({ name, startMs: 0, endMs: 20, ...(detail && { detail }) });
 
-test('resizes in a changed manifest are counted by resource, requirement and operation', () => {
+test('resizes through a changed manifest are counted by resource, requirement and operation', () => {
   const check = (before: Container['resources'], after: Container['resources'], expected: string[]) => {
     const podWith = (resources: Container['resources']) =>
       podOf('a', { spec: { containers: [{ name: 'c', image: 'i', resources }] } });
@@ -59,7 +59,7 @@ test('each termination of a container is counted once', async () => {
   assert.deepEqual(await linesOf('terminated'), [`${name} 2`]);
 });
 
-test('deferred resizes that are accepted and infeasible ones are counted, withdrawn ones are not', async () => {
+test('accepted deferred resizes and infeasible resizes are counted, withdrawn ones are not', async () => {
   const { metrics, linesOf } = metricsOf();
   const setCondition = (uid: string, type?: string, reason?: string) => {
     const conditions = type === undefined ? [] : [{ type, status: 'True', reason }];
@@ -81,7 +81,7 @@ test('deferred resizes that are accepted and infeasible ones are counted, withdr
   ]);
 });
 
-test('started containers are counted, and failed starts by reason', async () => {
+test('started containers are counted, and failed starts are counted by reason', async () => {
   const { metrics, linesOf } = metricsOf();
   const waits = (reason: string) => ({ error: { reason, message: '' }, held: true as const });
   metrics.acted(podOf('a', { spec: { hostUsers: false } }), [
@@ -105,7 +105,7 @@ test('started containers are counted, and failed starts by reason', async () => 
   ]);
 });
 
-test('image volumes of created containers are counted, and resizes are measured', async () => {
+test('image volumes of created containers are counted, and resize durations are measured', async () => {
   const volumeMounts = ['data', 'tmp', 'data'].map((name) => ({ name, mountPath: '/x' }));
   const volumes = [
     { name: 'data', image: { reference: 'i' } },
@@ -127,7 +127,7 @@ test('image volumes of created containers are counted, and resizes are measured'
   assert.ok(resizes.includes('kubelet_pod_resize_duration_milliseconds_count{success="false"} 1'));
 });
 
-test("admission rejections are counted by upstream's reasons; restarted, preempted and orphaned pods are counted", async () => {
+test("admission rejections are counted with upstream's reasons; restarted, preempted and orphaned pods are counted", async () => {
   const { metrics, linesOf } = metricsOf();
   for (const reason of ['OutOfcpu', 'OutOfexample.com/gpu', 'NodePorts']) metrics.refused(reason);
   const refused = (reason: string) => `kubelet_admission_rejections_total{reason="${reason}"} 1`;
@@ -143,7 +143,7 @@ test("admission rejections are counted by upstream's reasons; restarted, preempt
   assert.deepEqual(await linesOf('orphaned'), ['kubelet_orphaned_runtime_pods_total 1']);
 });
 
-test('the time until a worker starts is measured at the first sync of a pod', async () => {
+test('worker start latency is measured at the first sync of a pod', async () => {
   const { metrics, linesOf } = metricsOf();
   const steps = metrics.timed({ sync: async () => ({ ended: false }) } as unknown as PodSteps);
   metrics.seen(podOf('a'));
@@ -151,7 +151,7 @@ test('the time until a worker starts is measured at the first sync of a pod', as
   assert.ok((await linesOf('pod_worker_start')).includes('kubelet_pod_worker_start_duration_seconds_count 1'));
 });
 
-test('the termination of a pod is measured once', async () => {
+test('the termination of a pod is measured only once', async () => {
   const { metrics, linesOf } = metricsOf();
   const done = async () => undefined;
   const steps = metrics.timed({ terminate: done, finish: done, remove: done } as unknown as PodSteps);

@@ -118,13 +118,13 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
   return { shutdown, log, has, logind, sleeping, rootDir, registry };
 }
 
-test('a node without periods does not connect to logind', async (t) => {
+test('without shutdown periods, the node does not connect to logind', async (t) => {
   const { shutdown, log } = await begin(t, { periods: [] });
   await shutdown.stop();
   assert.deepEqual(log, []);
 });
 
-test('the lock is taken once InhibitDelayMax is long enough', async (t) => {
+test('the inhibitor lock is taken once InhibitDelayMax is long enough', async (t) => {
   const { log, has } = await begin(t);
   await has('locked 1');
   assert.deepEqual(log, ['connected 1', 'delay 30000', 'locked 1']);
@@ -133,7 +133,7 @@ test('the lock is taken once InhibitDelayMax is long enough', async (t) => {
   assert.deepEqual(enough.log, ['connected 1', 'locked 1']);
 });
 
-test('pods are stopped by priority, then the lock is released; new pods are refused meanwhile', async (t) => {
+test('pods are stopped by priority, then the lock is released; new pods are rejected meanwhile', async (t) => {
   const pods = [podOf('vital', 1000), podOf('web', 0)];
   const { shutdown, log, has, logind, rootDir, registry } = await begin(t, { pods });
   await has('locked 1');
@@ -158,7 +158,7 @@ test('pods are stopped by priority, then the lock is released; new pods are refu
   assert.match(text, /kubelet_graceful_shutdown_end_time_seconds [1-9]/);
 });
 
-test('pods of the next priority wait for slow ones no longer than their period', async (t) => {
+test('pods of the next priority wait for slow ones, but no longer than their period', async (t) => {
   const pods = [podOf('slow', 0), podOf('vital', 1000)];
   const { log, has, logind, sleeping } = await begin(t, { pods });
   await has('locked 1');
@@ -170,7 +170,7 @@ test('pods of the next priority wait for slow ones no longer than their period',
   assert.ok(log.includes('end vital 10 Terminated'));
 });
 
-test('after a cancelled shutdown a new lock is taken and static pods are restarted', async (t) => {
+test('after a canceled shutdown a new lock is taken and static pods are restarted', async (t) => {
   const { shutdown, log, has, logind } = await begin(t);
   await has('locked 1');
   logind.announce(true);
@@ -187,7 +187,7 @@ test('after a cancelled shutdown a new lock is taken and static pods are restart
   assert.deepEqual([shutdown.problem(), shutdown.refusal()], [undefined, undefined]);
 });
 
-test('after a lost connection a new lock is taken before the old one is released, and a shutdown in between is noticed', async (t) => {
+test('after a lost connection a new lock is taken before the old one is released, and a shutdown meanwhile is detected', async (t) => {
   const { shutdown, log, has, logind } = await begin(t, { delayMs: 60_000 });
   await has('locked 1');
   logind.lose('restarted');
@@ -201,7 +201,7 @@ test('after a lost connection a new lock is taken before the old one is released
   assert.equal(shutdown.problem(), 'node is shutting down');
 });
 
-test('after a reconnect the delay is set as a retry, as another drop-in may override ours', async (t) => {
+test('after a reconnect the delay is set as on a retry, as another drop-in may override ours', async (t) => {
   const { shutdown, log, has, logind } = await begin(t, { stubborn: 'later' });
   await has('locked 1');
   logind.forgetDelay();
@@ -211,7 +211,7 @@ test('after a reconnect the delay is set as a retry, as another drop-in may over
   assert.deepEqual(log.slice(0, 5), ['connected 1', 'delay 30000', 'locked 1', 'connected 2', 'delay 30000 again']);
 });
 
-test('the drop-in with the delay is written once, and again only if it was changed', async (t) => {
+test('the drop-in with the delay is written once, and rewritten only after external changes', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-logind-'));
   t.after(() => rm(directory, { recursive: true }));
   const place = { directory, file: '99-kubelet.conf' };
@@ -224,7 +224,7 @@ test('the drop-in with the delay is written once, and again only if it was chang
   assert.match(await readFile(join(directory, place.file), 'utf8'), /^InhibitDelayMaxSec=31$/m);
 });
 
-test('without logind, or with a short InhibitDelayMax, no lock is taken and the kubelet runs', async (t) => {
+test('if logind is missing or InhibitDelayMax too short, no lock is taken and the kubelet still runs', async (t) => {
   const none = await begin(t, { without: 'there is no D-Bus' });
   await none.shutdown.stop();
   assert.deepEqual(none.log, []);
@@ -234,7 +234,7 @@ test('without logind, or with a short InhibitDelayMax, no lock is taken and the 
   assert.deepEqual(short.log, ['connected 1', 'delay 30000']);
 });
 
-test('the times of the last shutdown are loaded after a restart, and an invalid file is ignored', {
+test('the timestamps of the last shutdown are loaded after a restart, and an invalid file is ignored', {
   timeout: 10_000,
 }, async (t) => {
   const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));

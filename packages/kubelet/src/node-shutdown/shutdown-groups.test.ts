@@ -11,7 +11,7 @@ function podOf(name: string, priority?: number, terminationGracePeriodSeconds?: 
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'd', uid: name }, spec };
 }
 
-test("a pod belongs to the period at or next below its priority, else to the first (upstream's groupByPriority)", () => {
+test("a pod belongs to the period with the highest priority not above its own, else to the first (upstream's groupByPriority)", () => {
   const periods = [-10, 0, 100, CRITICAL].map((priority): ShutdownPeriod => ({ priority, gracePeriodSeconds: 1 }));
   const pods = [
     ...[podOf('none'), podOf('least', -11), podOf('low', -5), podOf('zero', 0), podOf('between', 99)],
@@ -30,7 +30,7 @@ test("a pod belongs to the period at or next below its priority, else to the fir
   assert.deepEqual(groupPods(periods, [podOf('a', 100)]).length, 1, 'periods without pods are skipped');
 });
 
-test('a pod gets its own grace period, limited to its period, and at least a second', () => {
+test('a pod gets its own grace period, capped at its shutdown period, but at least a second', () => {
   const grace = (own: number | undefined, seconds: number) =>
     shutdownGraceSeconds(podOf('a', 0, own), { priority: 0, gracePeriodSeconds: seconds });
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('a pod gets its own grace period, limited to its period, and at least a sec
   );
 });
 
-test('the maximum delay of a shutdown is the sum of its periods', () => {
+test('the maximum shutdown delay is the sum of all periods', () => {
   const periods = [20, 10].map((gracePeriodSeconds, priority) => ({ priority, gracePeriodSeconds }));
   assert.equal(wholePeriodMs(periods), 30_000);
 });

@@ -38,7 +38,7 @@ const known = (metadata: CsiNode['metadata'] = {}): CsiNode => ({
   spec: { drivers: [{ name: 'd', nodeID: 'x', topologyKeys: null }] },
 });
 
-test('the CSINode is created for the node, which is not ready until then', async (t) => {
+test('the CSINode is created for the node, which is not ready before', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   const { clock, start, verbs, changes, stored } = begin(t, api);
@@ -67,7 +67,7 @@ test('a missing CSINode is created after the node is registered, an existing one
   assert.equal(again.problem(), undefined);
 });
 
-test('an up-to-date CSINode is not written, even with its plugins in another order', async (t) => {
+test('an up-to-date CSINode is not written, even if its plugins are in a different order', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.put(CSI_NODES, known({ annotations: { [MIGRATED]: PLUGINS.split(',').reverse().join(',') } }));
@@ -87,7 +87,7 @@ test('only the annotation of an existing CSINode is updated', async (t) => {
   assert.deepEqual(stored()?.spec, before.spec);
 });
 
-test('the CSINode of an earlier node of this name is deleted and created again', async (t) => {
+test('the CSINode of an earlier node with the same name is deleted and re-created', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.put(CSI_NODES, known({ ownerReferences: [{ ...OWNER, uid: 'before' }] }));
@@ -99,7 +99,7 @@ test('the CSINode of an earlier node of this name is deleted and created again',
   );
 });
 
-test('without a node object it is tried four times a round, in rounds with growing pauses, without end', async (t) => {
+test('without a Node object creation is tried four times per round, with growing pauses between rounds, indefinitely', async (t) => {
   const { api, clock, start, verbs, changes } = begin(t);
   await clock.pass(400);
   assert.deepEqual(verbs(), ['get csinodes', ...Array(8).fill('get nodes')].slice(0, 6));
@@ -114,7 +114,7 @@ test('without a node object it is tried four times a round, in rounds with growi
   assert.deepEqual([start.problem(), changes()], [undefined, 2]);
 });
 
-test('waiting for a server that refuses reads does not use up tries', async (t) => {
+test('waiting for a server that rejects reads does not use up retries', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.script({ verb: 'get', plural: 'csinodes' }, ...Array.from({ length: 300 }, () => refusal(403, 'Forbidden')));
@@ -125,7 +125,7 @@ test('waiting for a server that refuses reads does not use up tries', async (t) 
   assert.equal(start.problem(), undefined);
 });
 
-test('an API server without the CSINode resource is ready without one', async (t) => {
+test('an API server without the CSINode resource requires no CSINode for readiness', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.script({ verb: 'create', plural: 'csinodes' }, refusal(404, ''));

@@ -29,14 +29,14 @@ test('standard labels are updated, other labels and taints are kept', () => {
   assert.deepEqual(taken.spec, { taints: [] });
 });
 
-test('--node-labels are not added to an existing node, except those of zone and instance type', () => {
+test('--node-labels are not added to an existing node, except for zone and instance type', () => {
   const labels = { ...INITIAL.metadata.labels, own: '1', 'topology.kubernetes.io/zone': 'z' };
   const initial = { ...INITIAL, metadata: { ...INITIAL.metadata, labels } };
   const { own: _, ...wanted } = labels;
   assert.deepEqual(take(existing({}), initial).metadata.labels, wanted);
 });
 
-test('the attach-detach annotation follows the setting, others are kept', () => {
+test('the attach-detach annotation follows the setting, and other annotations are kept', () => {
   const annotations = { a: '1' };
   assert.deepEqual(take(existing({ metadata: { annotations } })).metadata.annotations, { a: '1', [ATTACHES]: 'true' });
   const without = { ...INITIAL, metadata: { ...INITIAL.metadata, annotations: {} } };
@@ -44,7 +44,7 @@ test('the attach-detach annotation follows the setting, others are kept', () => 
   assert.deepEqual(take(attached, without).metadata.annotations, annotations);
 });
 
-test('huge pages are updated: new sizes are added, and those that the host no longer has are removed', () => {
+test('huge pages are updated: new sizes are added, and sizes the host no longer has are removed', () => {
   const pages = (amounts: Record<string, string>): NodeStatus => ({
     capacity: { ...INITIAL.status?.capacity, ...amounts },
     allocatable: { ...INITIAL.status?.allocatable, ...amounts },
@@ -57,7 +57,7 @@ test('huge pages are updated: new sizes are added, and those that the host no lo
   assert.equal(take(same, initial), same);
 });
 
-test('extended resources are reset to zero until their plugins register, if resetExtendedResources is set', () => {
+test('with resetExtendedResources, extended resources are zeroed until their plugins register', () => {
   const amounts = { cpu: '1', 'example.com/gpu': '2', 'kubernetes.io/own': '3' };
   const node = existing({ status: { capacity: amounts, allocatable: amounts } });
   assert.equal(take(node), node);
@@ -65,7 +65,7 @@ test('extended resources are reset to zero until their plugins register, if rese
   assert.deepEqual([reset?.capacity, reset?.allocatable], Array(2).fill({ ...amounts, 'example.com/gpu': '0' }));
 });
 
-test('a node object without capacity gets all amounts', () => {
+test('a Node object without capacity gets all quantities', () => {
   const node = existing({ status: { capacity: undefined, allocatable: undefined } });
   const { status } = take(node);
   assert.deepEqual([status?.capacity, status?.allocatable], [INITIAL.status?.capacity, INITIAL.status?.allocatable]);

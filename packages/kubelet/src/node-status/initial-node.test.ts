@@ -34,7 +34,7 @@ test('a node is registered with standard and beta labels, the attach-detach anno
   );
 });
 
-test('labels of --node-labels override the standard ones', () => {
+test('--node-labels override standard labels', () => {
   const { node } = initialNode(identity({ labels: { 'kubernetes.io/arch': 'odd' } }), seen());
   assert.equal(node.metadata.labels?.['kubernetes.io/arch'], 'odd');
 });

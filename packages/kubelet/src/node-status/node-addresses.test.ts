@@ -25,7 +25,7 @@ async function check({ nodeIp = '', name = 'n1', cloud = false, ofName }: Given,
 
 const NAMED = 'Hostname=n1';
 
-test("without --node-ip it is the host's address in the name service, IPv4 first, else that of the default route", async () => {
+test('without --node-ip the address comes from name resolution of the host name, IPv4 first, else from the default route', async () => {
   await check({}, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ ofName: ['127.0.1.1', '8.8.8.8'] }, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ ofName: ['fd00::7', '192.168.1.7'] }, `InternalIP=192.168.1.7 ${NAMED}`);
@@ -33,13 +33,13 @@ test("without --node-ip it is the host's address in the name service, IPv4 first
   await check({ name: '192.168.1.7' }, 'InternalIP=192.168.1.7 Hostname=192.168.1.7');
 });
 
-test('a wildcard in --node-ip puts its family first', async () => {
+test('a wildcard --node-ip puts its family first', async () => {
   await check({ nodeIp: '::' }, `InternalIP=fd00::7 ${NAMED}`);
   await check({ nodeIp: '0.0.0.0' }, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ nodeIp: '::', ofName: ['192.168.1.7', 'fd00::7'] }, `InternalIP=fd00::7 ${NAMED}`);
 });
 
-test('an address in --node-ip must be a reachable address of the host', async () => {
+test('--node-ip must be a reachable address of the host', async () => {
   await check({ nodeIp: '192.168.1.7' }, `InternalIP=192.168.1.7 ${NAMED}`);
   await check({ nodeIp: 'FD00:0:0::7' }, `InternalIP=fd00::7 ${NAMED}`);
   await check({ nodeIp: '10.0.0.7, fd00::7' }, `InternalIP=10.0.0.7 InternalIP=fd00::7 ${NAMED}`);
@@ -69,7 +69,7 @@ function checkHostIps(addresses: string, expected: string[] | undefined): void {
   assert.deepEqual(nodeHostIps({ metadata: {}, status }), expected, addresses);
 }
 
-test('hostIPs of pods are the internal address of the node and the first of the other family', () => {
+test('hostIPs of pods are the internal address of the node and the first address of the other family', () => {
   checkHostIps('Hostname=10.0.0.9 InternalIP=10.0.0.7', ['10.0.0.7']);
   checkHostIps('ExternalIP=fd00::1 InternalIP=10.0.0.7 InternalIP=10.0.0.8', ['10.0.0.7', 'fd00::1']);
   checkHostIps('InternalIP=fd00::7 InternalIP=10.0.0.7', ['fd00::7', '10.0.0.7']);
@@ -80,7 +80,7 @@ test('hostIPs of pods are the internal address of the node and the first of the 
     assert.equal(nodeHostIps({ metadata: {}, status: { addresses } }), undefined);
 });
 
-test('names of the serving certificate are those of the node object', () => {
+test('the serving certificate has the same names as the Node object', () => {
   const check = (addresses: string[], expected: string[]) => {
     const listed = addresses.map((text) => {
       const [type = '', address = ''] = text.split(' ');

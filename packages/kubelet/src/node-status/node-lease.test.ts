@@ -38,7 +38,7 @@ const kept = (spec: Lease['spec'], more: Partial<Lease['metadata']> = {}): Lease
   spec,
 });
 
-test('a lease is created once its owner, the node object, exists, and is then renewed with one call a period', async (t) => {
+test('a lease is created once its owner, the Node object, exists, and is then renewed with one call per period', async (t) => {
   const { api, clock, verbs, stored } = begin(t);
   await clock.pass(10);
   assert.deepEqual(verbs(), ['get leases', 'get nodes']);
@@ -53,7 +53,7 @@ test('a lease is created once its owner, the node object, exists, and is then re
   assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:30.600000Z');
 });
 
-test('an existing lease is renewed at once, even with a time in the future, and its other fields are kept', async (t) => {
+test('an existing lease is renewed at once, even if its time is in the future, and its other fields are kept', async (t) => {
   const api = new FakeKubeClient();
   const spec = {
     holderIdentity: 'n1',
@@ -68,7 +68,7 @@ test('an existing lease is renewed at once, even with a time in the future, and 
   assert.deepEqual(stored()?.spec, { ...spec, leaseDurationSeconds: 40, renewTime: '2026-11-23T10:00:00.000000Z' });
 });
 
-test('a renewal patches only its time, with the last known version', async (t) => {
+test('a renewal patches only the renew time, with the last known resource version', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   const more = { managedFields: [{ manager: 'kubelet' }] } as object;
@@ -81,7 +81,7 @@ test('a renewal patches only its time, with the last known version', async (t) =
   assert.equal(patchType, 'merge');
 });
 
-test('after a write of another client the lease is read again; a deleted lease is created again', async (t) => {
+test('after a write by another client the lease is read again; a deleted lease is re-created', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.put(LEASES, kept({ holderIdentity: 'n1' }));
@@ -97,7 +97,7 @@ test('after a write of another client the lease is read again; a deleted lease i
   assert.deepEqual(verbs(), [...Array(5).fill('patch leases'), 'get leases', 'get nodes', 'create leases']);
 });
 
-test('a failing server is tried five times at once, with new connections, then with growing pauses', async (t) => {
+test('a failing server is retried five times at once with new connections, then with growing pauses', async (t) => {
   const api = new FakeKubeClient();
   api.put(LEASES, kept({ holderIdentity: 'n1' }));
   const { clock, verbs, stored } = begin(t, api);
@@ -126,7 +126,7 @@ test('a lease without an owner gets one as soon as the node object exists', asyn
   assert.deepEqual(stored()?.metadata.ownerReferences, [OWNER]);
 });
 
-test('a lease with a decreased version reports a restored server, once', async (t) => {
+test('a decreasing lease resource version is reported as a restored server, once', async (t) => {
   const { api, clock, restores } = begin(t);
   api.put(NODES, registered());
   await clock.pass(3 * PERIOD_MS);
@@ -139,7 +139,7 @@ test('a lease with a decreased version reports a restored server, once', async (
   assert.equal(restores.count, 1);
 });
 
-test('a backup without the lease is detected when the lease is created again', async (t) => {
+test('a restored backup without the lease is detected when the lease is re-created', async (t) => {
   const { api, clock, restores } = begin(t);
   api.put(NODES, registered());
   await clock.pass(2 * PERIOD_MS);

@@ -7,7 +7,7 @@ const image = (id: string, size: number, repoTags: string[] = [], repoDigests: s
   ...{ id, size: BigInt(size), repoTags, repoDigests },
 });
 
-test('the largest images are reported, with at most five names each, digests first', () => {
+test('the largest images are reported, with up to five names each, digests first', () => {
   const tags = ['t1', 't2', 't3', 't4'];
   const all = [image('a', 5, ['small']), image('b', 7, tags, ['d1', 'd2']), image('c', 7, ['c']), image('d', 0)];
   assert.deepEqual(nodeImages(all, 3), [
@@ -19,12 +19,12 @@ test('the largest images are reported, with at most five names each, digests fir
   assert.deepEqual(nodeImages(all, 0), []);
 });
 
-test('runtime versions are formatted as upstream', () => {
+test('runtime versions are formatted like upstream does', () => {
   const versions = ['v1.7.0', '1.6.20~ds1', '0.1.0-rc.1+x', '28.0', 'unknown', '2.0.0 (x)'];
   assert.deepEqual(versions.map(plainVersion), ['1.7.0', '1.6.20', '0.1.0-rc.1+x', '28.0', undefined, '2.0.0']);
 });
 
-test('hard eviction thresholds are reserved from memory and disk, percentages of the capacity', () => {
+test('hard eviction thresholds for memory and disk are reserved, with percentages relative to capacity', () => {
   const capacity = { memory: '8145780Ki', 'ephemeral-storage': '20519696Ki' };
   const thresholds = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' };
   assert.deepEqual(hardEvictionReserve(thresholds, capacity), {

@@ -20,7 +20,7 @@ test('without changes the patch is empty', () => {
   check(of({ conditions: [ready()], addresses: [IP] }), of({ conditions: [ready()], addresses: [IP] }), {});
 });
 
-test('conditions are patched by changed keys, with the order of all', () => {
+test('conditions are patched by changed keys, including the order of all conditions', () => {
   check(
     of({ conditions: [memory, ready()] }),
     of({ conditions: [memory, ready({ lastHeartbeatTime: 't2', message: 'm', reason: undefined })] }),
@@ -33,7 +33,7 @@ test('conditions are patched by changed keys, with the order of all', () => {
   );
 });
 
-test('new conditions are sent whole', () => {
+test('new conditions are sent in full', () => {
   check(of({}), of({ conditions: [ready()] }), { status: { conditions: [ready()] } });
   check(of({ conditions: [memory] }), of({ conditions: [memory, ready()] }), {
     status: {
@@ -50,7 +50,7 @@ test('existing addresses are replaced as a whole', () => {
   check(of({}), of({ addresses: [HOST] }), { status: { addresses: [HOST] } });
 });
 
-test('maps are patched by key, lists are sent whole, removed keys are null', () => {
+test('maps are patched by key, lists are sent in full, removed keys are null', () => {
   check(
     of({ capacity: { cpu: '1', 'a/b': '2' }, images: [{ names: ['a'] }], volumesInUse: ['v'] }),
     of({ capacity: { cpu: '2' }, images: [{ names: ['a'] }, { names: ['b'] }] }),
@@ -60,7 +60,7 @@ test('maps are patched by key, lists are sent whole, removed keys are null', () 
   );
 });
 
-test('labels and annotations are patched, the spec never', () => {
+test('labels and annotations are patched, but never the spec', () => {
   check(
     of({}, { metadata: { name: 'n1', labels: { a: '1', b: '1' } }, spec: { unschedulable: true } }),
     of({}, { metadata: { name: 'n1', labels: { a: '2' }, annotations: { c: '1' } } }),

@@ -38,7 +38,7 @@ test('a node is created at once, and its events are emitted', async (t) => {
   assert.deepEqual(events.reasons, ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
 });
 
-test('a failing server is retried without end, with pauses that double up to seven seconds', async (t) => {
+test('a failing server is retried indefinitely, with pauses that double up to seven seconds', async (t) => {
   const api = new NodeApi();
   const times: number[] = [];
   const fail = () => {
@@ -52,7 +52,7 @@ test('a failing server is retried without end, with pauses that double up to sev
   assert.deepEqual([isDone(), events.reasons.length], [true, 3]);
 });
 
-test('no request is made after the stop', async (t) => {
+test('no request is made after the shutdown', async (t) => {
   const api = new NodeApi();
   api.script({ verb: 'create' }, ...Array.from({ length: 9 }, () => refusal(500, 'InternalError')));
   const { clock, controller, isDone } = begin(t, api);
@@ -62,7 +62,7 @@ test('no request is made after the stop', async (t) => {
   assert.deepEqual([api.calls.length, isDone()], [2, true]);
 });
 
-test('an existing node object is taken over, and not written if it is up to date', async (t) => {
+test('an existing Node object is adopted, and is not written if it is up to date', async (t) => {
   const api = new NodeApi();
   api.put(NODES, registered());
   const { clock, isDone } = begin(t, api);
@@ -70,7 +70,7 @@ test('an existing node object is taken over, and not written if it is up to date
   assert.deepEqual([isDone(), api.calls.map(({ verb }) => verb)], [true, ['create', 'get']]);
 });
 
-test('without permission to create nodes the existing one is taken over with a patch of its status', async (t) => {
+test('without permission to create nodes, the existing Node object is adopted with a status patch', async (t) => {
   const api = new NodeApi();
   const { labels: _, ...metadata } = registered().metadata;
   api.put(NODES, { ...registered(), metadata });
@@ -82,7 +82,7 @@ test('without permission to create nodes the existing one is taken over with a p
   assert.deepEqual(api.patches, [{ metadata: { labels: registered().metadata.labels } }]);
 });
 
-test('a node object that is deleted before it was taken over is created', async (t) => {
+test('a Node object that is deleted before its adoption is created', async (t) => {
   const api = new NodeApi();
   api.script({ verb: 'create' }, refusal(409, 'AlreadyExists'));
   const { clock, isDone } = begin(t, api);

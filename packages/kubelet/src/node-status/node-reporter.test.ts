@@ -52,7 +52,7 @@ test('the first report is sent at once, even if empty, and then every five minut
   assert.deepEqual(heartbeats, Array(4).fill('lastHeartbeatTime,type'));
 });
 
-test('an idle node makes one call in five minutes', async (t) => {
+test('an idle node makes one call every five minutes', async (t) => {
   const { clock, verbs } = begin(t);
   await clock.pass(10);
   verbs();
@@ -61,7 +61,7 @@ test('an idle node makes one call in five minutes', async (t) => {
   assert.equal(calls.length >= 10 && calls.length <= 12, true, `${calls.length} calls`);
 });
 
-test('the first report after a change gets a random delay, so that nodes do not synchronize', async (t) => {
+test('the first report after a change is delayed randomly, so that nodes do not synchronize', async (t) => {
   const { clock, verbs, host } = begin(t);
   await clock.pass(10);
   verbs();
@@ -77,7 +77,7 @@ test('the first report after a change gets a random delay, so that nodes do not 
   assert.deepEqual(verbs(), []);
 });
 
-test('changes are reported within a period, changes of readiness at once', async (t) => {
+test('changes are reported within a period, and changes in readiness at once', async (t) => {
   const { api, clock, host, reporter, events, verbs, ready } = begin(t);
   await clock.pass(10);
   verbs();
@@ -97,7 +97,7 @@ test('changes are reported within a period, changes of readiness at once', async
   assert.deepEqual([ready()?.status, events.reasons], ['True', ['NodeNotReady', 'NodeReady']]);
 });
 
-test('frequent prompts cause at most ten reports a second', async (t) => {
+test('frequent triggers cause at most ten reports a second', async (t) => {
   const { clock, host, reporter, verbs } = begin(t);
   await clock.pass(10);
   verbs();
@@ -109,7 +109,7 @@ test('frequent prompts cause at most ten reports a second', async (t) => {
   assert.equal(verbs().length <= 10, true);
 });
 
-test('a conflict is resolved by reading from the server, without another event', async (t) => {
+test('a conflict is resolved by reading from the server, without a duplicate event', async (t) => {
   const { api, clock, host, events, verbs, ready } = begin(t);
   await clock.pass(10);
   verbs();
@@ -120,7 +120,7 @@ test('a conflict is resolved by reading from the server, without another event',
   assert.deepEqual([ready()?.status, events.reasons, api.reconnects], ['False', ['NodeNotReady'], 1]);
 });
 
-test('an unavailable server is tried five times a period', async (t) => {
+test('an unavailable server is tried five times per period', async (t) => {
   const { api, clock, verbs } = begin(t);
   api.script({ verb: 'patch' }, ...Array.from({ length: 5 }, () => refusal(503, 'ServiceUnavailable')));
   await clock.pass(10);
@@ -129,7 +129,7 @@ test('an unavailable server is tried five times a period', async (t) => {
   assert.deepEqual(verbs(), ['patch/status']);
 });
 
-test('an outdated informer does not revert what was reported', async (t) => {
+test('an outdated informer does not revert reported state', async (t) => {
   const { clock, api, host, reporter, events, verbs } = begin(t);
   await clock.pass(10);
   const before = api.stored<Node>(NODES, PLACE);
@@ -142,7 +142,7 @@ test('an outdated informer does not revert what was reported', async (t) => {
   assert.deepEqual([new Set(verbs()), events.reasons], [new Set(['get']), ['NodeNotReady']]);
 });
 
-test('the state of a server that was restored from a backup replaces its earlier answers', async (t) => {
+test('the state of a server restored from a backup replaces earlier responses', async (t) => {
   const { clock, api, host, verbs, ready } = begin(t);
   await clock.pass(10);
   const { metadata, ...backup } = api.stored<Node>(NODES, PLACE)!;
@@ -158,7 +158,7 @@ test('the state of a server that was restored from a backup replaces its earlier
   assert.deepEqual([verbs().slice(0, 2), ready()?.status], [['get', 'patch/status'], 'False']);
 });
 
-test('after a restore that the lease detected, the server is read and the status reported at once', async (t) => {
+test('after a restore that the lease detects, the node is read from the server and the status reported at once', async (t) => {
   const { clock, api, host, reporter, verbs } = begin(t);
   host.given = { volumesInUse: ['v'] };
   await clock.pass(10);
@@ -173,14 +173,14 @@ test('after a restore that the lease detected, the server is read and the status
   assert.deepEqual(api.stored<Node>(NODES, PLACE)?.status?.volumesInUse, ['v']);
 });
 
-test('an informer that has not received the node yet causes no extra call', async (t) => {
+test('an informer that has not yet received the node causes no extra call', async (t) => {
   const { clock, host, reporter, verbs } = begin(t);
   host.shown = () => undefined;
   await clock.pass(10);
   assert.deepEqual([verbs(), reporter.node()?.metadata.name], [['patch/status'], 'n1']);
 });
 
-test('a deleted node object is not created again, and a new one is reported to', async (t) => {
+test('a deleted Node object is not re-created, and a new one receives reports', async (t) => {
   const { api, clock, reporter, verbs } = begin(t);
   await clock.pass(10);
   verbs();
@@ -204,7 +204,7 @@ test('cordoning and uncordoning emit events', async (t) => {
   assert.deepEqual(events.reasons, ['NodeNotSchedulable', 'NodeSchedulable']);
 });
 
-test('a wall clock that is set back a day does not delay reports', async (t) => {
+test('setting the wall clock back a day does not delay reports', async (t) => {
   const { clock, host, verbs, ready } = begin(t);
   await clock.pass(10);
   verbs();
@@ -226,7 +226,7 @@ test('a reboot is reported once', async (t) => {
   assert.deepEqual(events.reasons, ['Rebooted']);
 });
 
-test('an invalid node object does not stop the reporter, which continues once it is valid again', async (t) => {
+test('an invalid Node object does not stop the reporter, which continues once the object is valid again', async (t) => {
   const { api, clock, verbs } = begin(t);
   await clock.pass(10);
   const node = registered();
@@ -248,7 +248,7 @@ test('an invalid node object does not stop the reporter, which continues once it
   assert.deepEqual(verbs(), ['patch/status']);
 });
 
-test('a deleted Node object is created again only if the node has its own API', async (t) => {
+test('a deleted Node object is re-created only if the node has its own API', async (t) => {
   for (const registersAgain of [false, true]) {
     const { api, clock, ready, reporter } = begin(t, { registersAgain });
     await clock.pass(10);

@@ -60,7 +60,7 @@ test("capacity, reservations and the runtime's version are observed", async (t) 
   assert.deepEqual([images, port], [[{ names: ['a:1'], sizeBytes: 1 }], 10250]);
 });
 
-test('images are listed twice a minute, and the last list is used while the runtime is unavailable', async (t) => {
+test('images are listed twice a minute, and the last list is reused while the runtime is unavailable', async (t) => {
   const { clock, runtime, observe } = begin(t);
   await observe();
   runtime.tags = ['b:1'];
@@ -74,14 +74,14 @@ test('images are listed twice a minute, and the last list is used while the runt
   assert.deepEqual([images[0]?.names, nodeInfo.containerRuntimeVersion], [['b:1'], 'fake://Unknown']);
 });
 
-test('without the address of --node-ip no addresses are reported, but everything else', async (t) => {
+test('if the host lacks the --node-ip address, no addresses are reported, but everything else is', async (t) => {
   const wanted = { name: 'n1', nodeIp: '192.0.2.250', externalCloudProvider: true };
   const { observe } = begin(t, { wanted });
   const { addresses, providedIps, capacity } = await observe();
   assert.deepEqual([addresses, providedIps, capacity.pods], [undefined, '192.0.2.250', '110']);
 });
 
-test('while the name service is slow the addresses of the last lookup are used', async (t) => {
+test('addresses from the last lookup are used while name resolution is slow', async (t) => {
   const errors: string[] = [];
   const logger: Logger = { ...silentLogger, error: (_fields: object, message: string) => void errors.push(message) };
   const lookups: PromiseWithResolvers<NodeAddress[]>[] = [];

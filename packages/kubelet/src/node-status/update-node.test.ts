@@ -20,7 +20,7 @@ test('only heartbeats of an unchanged node change', () => {
   assert.deepEqual(times, Array(4).fill([formatTime(LATER), formatTime(AT)]));
 });
 
-test('problems make the node not ready, with all reasons without duplicates, until they are resolved', () => {
+test('problems make the node not ready until they are resolved, with all reasons deduplicated', () => {
   const problems = ['container runtime is down', 'CSINode is not yet initialized', 'container runtime is down'];
   const down = updateNode(registered(), later({ problems }));
   assert.deepEqual(ready(down.node), {
@@ -37,7 +37,7 @@ test('problems make the node not ready, with all reasons without duplicates, unt
   assert.deepEqual(reasons(up.events), ['NodeReady']);
 });
 
-test('another reason for being not ready is a change, but not a transition', () => {
+test('a different reason for not being ready is a change, but not a transition', () => {
   const before = registered({ problems: ['a'] });
   const { node, changed, events } = updateNode(before, later({ problems: ['b'] }));
   assert.deepEqual([ready(node)?.message, ready(node)?.lastTransitionTime, changed], ['b', formatTime(AT), true]);
@@ -67,7 +67,7 @@ test('pressure conditions and their events are set and cleared', () => {
   assert.deepEqual(reasons(fine.events), ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
 });
 
-test('conditions that a controller has set to Unknown are updated in place, and those of other writers are kept', () => {
+test('conditions that a controller has set to Unknown are updated in place, and conditions of other writers are kept', () => {
   const foreign = { type: 'NetworkUnavailable', status: 'False', reason: 'RouteCreated', more: 1 } as const;
   const unknown = registered().status!.conditions!.map((one) => ({
     ...one,
@@ -83,7 +83,7 @@ test('conditions that a controller has set to Unknown are updated in place, and 
   assert.equal(events.length, 4);
 });
 
-test('another boot id emits Rebooted, the first one does not', () => {
+test('a changed boot ID emits Rebooted, the first one does not', () => {
   const next = { ...seen().nodeInfo, bootID: 'b2' };
   const { events, node } = updateNode(registered(), later({ nodeInfo: next }));
   assert.deepEqual(events, [
@@ -92,7 +92,7 @@ test('another boot id emits Rebooted, the first one does not', () => {
   assert.equal(node.status?.nodeInfo?.bootID, 'b2');
 });
 
-test('unknown fields are kept, also in the status', () => {
+test('unknown fields are preserved, including in the status', () => {
   const before = {
     ...withStatus(registered(), { ...({ volumesAttached: [{ name: 'v' }], phase: 'Running' } as object) }),
     spec: { podCIDR: '10.0.0.0/24', unschedulable: true },
@@ -115,7 +115,7 @@ test('an empty list equals an absent one', () => {
   assert.equal(changed, false);
 });
 
-test('unknown addresses are kept, and those of a cloud are never replaced', () => {
+test('unknown addresses are kept, and addresses set by a cloud provider are never replaced', () => {
   const known = registered().status?.addresses;
   const of = (given: Partial<ObservedNode>) => updateNode(registered(), later(given)).node.status?.addresses;
   assert.deepEqual(of({ addresses: undefined }), known);
@@ -153,7 +153,7 @@ test('allocatable excludes reservations, and its memory excludes huge pages', ()
   checkResources({ reserved: { 'ephemeral-storage': '1' } }, { allocatable: { 'ephemeral-storage': '107374182399' } });
 });
 
-test('resources of other writers are kept, and those of devices are set', () => {
+test('resources of other writers are kept, and device resources are set', () => {
   const known = { capacity: { 'example.com/dongle': '3' }, allocatable: { 'example.com/gone': '1' } };
   const devices = { capacity: { 'v.com/gpu': '2' }, allocatable: { 'v.com/gpu': '1' } };
   checkResources(
@@ -167,7 +167,7 @@ test('resources of other writers are kept, and those of devices are set', () => 
   assert.equal(allocatable?.['example.com/gone'], undefined);
 });
 
-test('equal quantities keep their notation, and invalid ones are kept', () => {
+test('equal quantities keep their notation, and invalid quantities are kept', () => {
   checkResources({ known: { capacity: { memory: '8192Mi' } } }, { capacity: { memory: '8192Mi' } });
   checkResources({ known: { capacity: { 'x.com/y': 'many' } } }, { allocatable: { 'x.com/y': 'many' } });
 });

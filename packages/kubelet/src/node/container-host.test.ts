@@ -22,7 +22,7 @@ async function hostOf(context: TestContext, files: Record<string, string>) {
   return readContainerHost({ hierarchy: undefined, allocatableMemory: 1n }, places);
 }
 
-test('a host without optional features', async (context) => {
+test('a host without optional features is supported', async (context) => {
   const { memoryCapacity: _, ...host } = await hostOf(context, {});
   assert.deepEqual(host, {
     allocatableMemory: 1n,
@@ -36,7 +36,7 @@ test('a host without optional features', async (context) => {
   });
 });
 
-test('sizes of huge pages are named as in cgroup files', async (context) => {
+test('huge page sizes are named like in cgroup files', async (context) => {
   const names = ['1048576', '2048', '64', '16777216'].map((size) => `sys/kernel/mm/hugepages/hugepages-${size}kB/`);
   const { hugePageSizes } = await hostOf(context, Object.fromEntries(names.map((name) => [name, ''])));
   assert.deepEqual(hugePageSizes.toSorted(), ['16GB', '1GB', '2MB', '64KB']);

@@ -14,7 +14,7 @@ const GOOD: Record<string, string> = {
 };
 const BOTH = { noSwap: true, kernelDefaults: true };
 
-test('a host that meets the requirements passes, and checks that are disabled read nothing', async () => {
+test('a host that meets the requirements passes, and disabled checks read nothing', async () => {
   await requireOfHost(BOTH, async (path) => GOOD[path]);
   await requireOfHost({ noSwap: true, kernelDefaults: false }, async () => undefined);
   await requireOfHost({ noSwap: false, kernelDefaults: false }, () => assert.fail());

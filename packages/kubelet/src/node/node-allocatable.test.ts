@@ -12,12 +12,13 @@ function check(reserved: Reserved, has: [number, number], left: [number, number]
   assert.deepEqual(allocatable, { memoryBytes: left[0] * MIB, pids: left[1] });
 }
 
-test('a share of a large host is reserved', () => check(auto, [16_000, 4_194_304], [15_200, 3_984_589]));
-test('on a small host the minimum for system and kubelet is reserved', () => check(auto, [2048, 8192], [1792, 7168]));
-test('on a tiny host one half is reserved', () => check(auto, [256, 1000], [128, 500]));
-test('explicit amounts are reserved as given', () =>
+test('a fraction of a large host is reserved', () => check(auto, [16_000, 4_194_304], [15_200, 3_984_589]));
+test('on a small host the minimum for the system and the kubelet is reserved', () =>
+  check(auto, [2048, 8192], [1792, 7168]));
+test('on a tiny host half of the capacity is reserved', () => check(auto, [256, 1000], [128, 500]));
+test('explicit reservations are used unchanged', () =>
   check({ memoryBytes: 100 * MIB, pids: 10 }, [1000, 1000], [900, 990]));
-test("zero amounts, upstream's default, reserve nothing", () =>
+test('zero reservations, the upstream default, reserve nothing', () =>
   check({ memoryBytes: 0, pids: 0 }, [1000, 1000], [1000, 1000]));
 
 for (const [name, reserved] of [

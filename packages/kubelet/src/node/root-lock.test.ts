@@ -14,7 +14,7 @@ function scratch(t: TestContext): string {
   return directory;
 }
 
-test('of several kubelets that start on a root directory at once, only one gets the lock', async (t) => {
+test('if several kubelets start on the same root directory at once, only one gets the lock', async (t) => {
   const directory = scratch(t);
   const [root, link] = [join(directory, 'root'), join(directory, 'link')];
   symlinkSync(root, link);
@@ -29,7 +29,7 @@ test('of several kubelets that start on a root directory at once, only one gets 
   await held[0]!();
 });
 
-test('a root directory with a path too long for a socket can be locked, and errors name the root directory', async (t) => {
+test('a root directory with a path too long for a socket can be locked, and errors name the directory', async (t) => {
   const root = join(scratch(t), 'r'.repeat(200));
   const unlock = await lockRoot(root);
   await assert.rejects(lockRoot(root), { code: 'already_exists' });
@@ -64,7 +64,7 @@ test('the lock of a killed kubelet is free, and only one of several kubelets get
   await held[0]!();
 });
 
-test('a kubelet that starts removes the locks of killed kubelets, and not those of running ones', async (t) => {
+test('a starting kubelet removes the locks of killed kubelets, but not of running ones', async (t) => {
   const directory = scratch(t);
   const roots = ['killed', 'running', 'own'].map((name) => join(directory, name));
   for (const root of roots) mkdirSync(root); // at once: no inode is used twice

@@ -112,7 +112,7 @@ for (const events of ['own', 'none'] as const) {
   });
 }
 
-test('the status in an event is not read again', async (context) => {
+test('a status included in an event is not queried again', async (context) => {
   const { runtime, until, reads, cache } = await start(context, 'own');
   const foreign = { metadata: { ...podMetadata, attempt: 0 }, labels: sandboxLabels(ownPod, 'another') };
   await runtime.client.runtime.runPodSandbox({ config: foreign });
@@ -126,7 +126,7 @@ test('the status in an event is not read again', async (context) => {
   assert.equal(reads(), before);
 });
 
-test('an event that may be older than the cached status only causes a read', async (context) => {
+test('an event that may be older than the cached status only triggers a query', async (context) => {
   const sent = new Broadcast<ContainerEventResponse>();
   const { runtime, pleg, until, reads, cache } = await start(context, sent);
   const id = await runApp(runtime);
@@ -145,7 +145,7 @@ test('an event that may be older than the cached status only causes a read', asy
   assert.equal(cache.get('u1')!.status.containers[0]!.exitCode, 7);
 });
 
-test("an event without a status causes a read, and another kubelet's event does not", async (context) => {
+test('an event without a status triggers a query, and an event of another kubelet does not', async (context) => {
   const sent = new Broadcast<ContainerEventResponse>();
   const { runtime, until, reads } = await start(context, sent);
   sent.publish(create(ContainerEventResponseSchema, { containerId: 'x' }));
@@ -162,7 +162,7 @@ test("an event without a status causes a read, and another kubelet's event does 
   assert.deepEqual(looks.sort(), ['containerStatus', 'listContainers', 'listPodSandbox', 'podSandboxStatus']);
 });
 
-test('changes during an interruption of the event stream are detected immediately', async (context) => {
+test('changes during an event stream interruption are detected immediately', async (context) => {
   const sent = new Broadcast<ContainerEventResponse>();
   const { runtime, until } = await start(context, sent);
   const id = await runApp(runtime);
@@ -189,7 +189,7 @@ test('a late OOMKilled reason is reported, even if nothing else happens', async 
   assert.equal(cache.get('u1')?.status.containers[0]?.reason, 'OOMKilled');
 });
 
-test('a change of a pod that cannot be read is not missed', async (context) => {
+test('a change to an unreadable pod is not missed', async (context) => {
   const { runtime, until, changes } = await start(context, 'none');
   const id = await runApp(runtime);
   await until('running');
@@ -210,7 +210,7 @@ test('getNewerThan reads the pod immediately if the cached status is too old', a
   assert.equal(runtime.calls.length, calls);
 });
 
-test('concurrent requests to read one pod cause at most two reads', async (context) => {
+test('concurrent requests for one pod cause at most two queries', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   await runApp(runtime);
   await pleg.updateCache(podIdentity(ownPod));
@@ -220,7 +220,7 @@ test('concurrent requests to read one pod cause at most two reads', async (conte
   assert.equal(looks, 2);
 });
 
-test('a listed pod that could not be read does not count as absent', async (context) => {
+test('a listed pod that could not be queried does not count as absent', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   runtime.inject('podSandboxStatus', { error: new PodwrightError('unavailable', 'away'), times: 1e6 });
   await runApp(runtime);
@@ -228,7 +228,7 @@ test('a listed pod that could not be read does not count as absent', async (cont
   await assert.rejects(pleg.getNewerThan(podIdentity(ownPod), 0), { code: 'unavailable' });
 });
 
-test('listedPods omits a pod that was removed after the last listing', async (context) => {
+test('listedPods omits pods removed after the last listing', async (context) => {
   const { runtime, pleg, until } = await start(context, 'own');
   await runApp(runtime);
   await pleg.relist();
@@ -240,7 +240,7 @@ test('listedPods omits a pod that was removed after the last listing', async (co
   assert.deepEqual(listed(), []);
 });
 
-test('a container that cannot be read does not block other pods', async (context) => {
+test('an unreadable container does not block other pods', async (context) => {
   const { runtime, cache, until } = await start(context, 'none');
   const [hung, other] = [await runApp(runtime), await runApp(runtime, 'u2')];
   await until('running');
@@ -258,7 +258,7 @@ test('a container that cannot be read does not block other pods', async (context
   assert.equal(cache.get('u1')!.status.containers[0]!.state, 'running');
 });
 
-test('listings that fail for three minutes are a problem', async (context) => {
+test('listings failing for three minutes are a health problem', async (context) => {
   const { runtime, pleg } = await start(context, 'own');
   assert.equal(pleg.problem(), undefined);
   runtime.inject('listContainers', { error: new PodwrightError('unavailable', 'away') });
@@ -270,7 +270,7 @@ test('listings that fail for three minutes are a problem', async (context) => {
   assert.match(pleg.problem()!, /^pleg was last seen active 3m5[.\d]*s ago; threshold is 3m0s$/);
 });
 
-test('the failure and the recovery of listings are reported once each', async (context) => {
+test('failure and recovery of listings are each reported once', async (context) => {
   const { runtime, pleg, listing } = await start(context, 'none');
   assert.deepEqual(listing, []);
   const error = new PodwrightError('unavailable', 'connect ECONNREFUSED');
@@ -280,7 +280,7 @@ test('the failure and the recovery of listings are reported once each', async (c
   assert.deepEqual(listing, [false, true]);
 });
 
-test('a PLEG that has not listed anything yet is a problem', (context) => {
+test('a PLEG without any listing yet is unhealthy', (context) => {
   const { client: cri } = new FakeRuntime();
   const reader = new RuntimePodReader({ cri, networks: new SandboxNetworks(cri), kubeletId: 'k', runtimeName: 'fake' });
   const rest = { cache: new PodStatusCache(), logger: silentLogger, relistPeriodMs: 1, eventedRelistPeriodMs: 1 };
@@ -294,7 +294,7 @@ async function listings(metrics: Registry): Promise<number> {
   return Number(/^kubelet_pleg_relist_duration_seconds_count (.*)$/m.exec(await metrics.metrics())?.[1]);
 }
 
-test('a runtime that takes long to list its pods is listed less often after a change', async (context) => {
+test('a runtime that lists pods slowly is listed less often after changes', async (context) => {
   const { runtime, until, metrics } = await start(context, 'none', 60_000);
   const listingMs = 20;
   runtime.inject('listContainers', { delayMs: listingMs });
@@ -308,7 +308,7 @@ test('a runtime that takes long to list its pods is listed less often after a ch
   assert.ok(count <= 2 + (performance.now() - beginMs) / (20 * listingMs), `${count}`);
 });
 
-test('a change between listings does not delay the next listing of a slow runtime', async (context) => {
+test('a change between listings does not delay the next listing by a slow runtime', async (context) => {
   const periodMs = 300;
   const { runtime, pleg, until, metrics } = await start(context, 'none', periodMs);
   runtime.inject('listContainers', { delayMs: 50 });
@@ -327,7 +327,7 @@ test('a change between listings does not delay the next listing of a slow runtim
   assert.ok(Math.min(...gapsMs) < 1.5 * periodMs, `${gapsMs}`);
 });
 
-test('listings, reads of pods and events are counted', async (context) => {
+test('listings, pod queries and events are counted', async (context) => {
   const { runtime, pleg, until, metrics } = await start(context, 'own');
   await runApp(runtime);
   await until('running');

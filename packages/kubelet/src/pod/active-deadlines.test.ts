@@ -11,7 +11,7 @@ const podOf = (activeDeadlineSeconds?: number): Pod => ({
   spec: { containers: [], activeDeadlineSeconds },
 });
 
-test('changes of the wall clock do not affect a deadline, and a restarted kubelet counts from the start time', (t) => {
+test('wall clock changes do not affect a deadline, and a restarted kubelet counts from the start time', (t) => {
   let [wallMs, steadyMs] = [START_MS + 10_000, 5000];
   t.mock.method(Date, 'now', () => wallMs);
   t.mock.method(performance, 'now', () => steadyMs);

@@ -29,7 +29,7 @@ function check(pod: Pod, status: RuntimePodStatus, wanted: string | undefined, e
   assert.deepEqual([...stop.map(({ id }) => `stop ${id}`), ...hurry.map(({ name }) => `hurry ${name}`)], expected);
 }
 
-test('a restart stops all ordinary containers, or the named container, which may be a sidecar', () => {
+test('a restart stops all regular containers, or only the named container, which may be a sidecar', () => {
   check(podOf('Always'), running, undefined, ['stop id-a', 'stop id-b']);
   check(podOf('OnFailure'), running, 'b', ['stop id-b']);
   check(podOf('Always'), running, 'mesh', ['stop id-mesh']);
@@ -41,7 +41,7 @@ test('a restart ends the crash back-off of a container', () => {
   check(podOf('OnFailure'), crashed, 'a', ['hurry a']);
 });
 
-test('a restart that is impossible is refused with the reason', () => {
+test('an impossible restart is rejected with the reason', () => {
   const refused = (pod: Pod, status: RuntimePodStatus, wanted: string | undefined, message: RegExp) =>
     assert.throws(() => planRestart(pod, status, wanted), { message });
   refused(podOf('Never'), running, undefined, /restartPolicy is Never/);

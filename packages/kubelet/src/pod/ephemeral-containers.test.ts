@@ -23,7 +23,7 @@ const set = (containers: EphemeralContainers, wanted: EphemeralContainer[]) =>
     () => pod,
   );
 
-test('ephemeral containers survive a restart of the kubelet and cannot be removed', async () => {
+test('ephemeral containers survive a kubelet restart and cannot be removed', async () => {
   const directories = new PodDirectories(root);
   const before = new EphemeralContainers(directories);
   await set(before, [shell]);
@@ -38,7 +38,7 @@ test('ephemeral containers survive a restart of the kubelet and cannot be remove
   await assert.rejects(set(later, [saved!, { ...shell, name: 'app' }]), /container "app" already exists/);
 });
 
-test('concurrent additions to a pod lose no container', async () => {
+test('concurrent additions to a pod do not lose containers', async () => {
   const containers = new EphemeralContainers(new PodDirectories(root));
   const many = { ...pod, metadata: { ...metadata, uid: 'u2' } };
   const names = ['one', 'two', 'three'];
@@ -53,7 +53,7 @@ test('concurrent additions to a pod lose no container', async () => {
   assert.deepEqual(shown, names);
 });
 
-test('adding a container to a pod that is deleted meanwhile fails', async () => {
+test('adding a container to a pod that is being deleted fails', async () => {
   const containers = new EphemeralContainers(new PodDirectories(root));
   const deleted = { ...pod, metadata: { ...metadata, uid: 'u3' } };
   let isKnown = true;
@@ -69,7 +69,7 @@ test('adding a container to a pod that is deleted meanwhile fails', async () => 
   assert.equal(containers.complete(deleted), deleted);
 });
 
-test('invalid records, and records of pods that no source has, are ignored', { timeout: 10_000 }, async () => {
+test('invalid records, and records of pods that are in no source, are ignored', { timeout: 10_000 }, async () => {
   const directories = new PodDirectories(mkdtempSync(join(root, 'records-')));
   const records = { u1: '{}', u2: '[{"image": 5}]', u3: 'nonsense', u4: '[{"name": "shell", "image": "busybox:1"}]' };
   for (const [uid, text] of Object.entries(records)) {
@@ -92,7 +92,7 @@ test('invalid records, and records of pods that no source has, are ignored', { t
   assert.equal(added('u4'), undefined);
 });
 
-test('an ephemeral container runs once, appears in the pod, and survives a restart of the kubelet', async (t) => {
+test('an ephemeral container runs once, appears in the pod, and survives a kubelet restart', async (t) => {
   const manifest = `
 apiVersion: v1
 kind: Pod

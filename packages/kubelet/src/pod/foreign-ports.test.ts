@@ -47,7 +47,7 @@ test('a host process that listens on a port of the pod is named, for every addre
   assert.match(found!.message, /^port 127\.0\.0\.1:\d+\/UDP of the host is taken by /);
 });
 
-test('listeners on another host address and listeners of the pod itself are no conflict', async (context) => {
+test('listeners on a different host address and the pod’s own listeners do not conflict', async (context) => {
   const port = await listen(context, '127.0.0.1');
   assert.deepEqual(await messages(podWith(port, 'TCP', '127.0.0.2')), []);
   const cgroup = readFileSync('/proc/self/cgroup', 'utf8').split('\n')[0]!.replaceAll('_', '-');

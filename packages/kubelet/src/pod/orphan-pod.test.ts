@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 
-test('an orphan pod has the grace period from the annotations of its containers', () => {
+test('an orphaned pod has the grace period from its containers’ annotations', () => {
   const container = { name: 'app', image: 'busybox:1', terminationGracePeriodSeconds: 1 } as RuntimeContainer;
   const pod = { uid: 'u1', namespace: 'default', name: 'web' };
   const { spec } = orphanPod({ pod, sandboxes: [], containers: [container] });
@@ -15,7 +15,7 @@ test('an orphan pod has the grace period from the annotations of its containers'
   assert.equal(orphanPod({ pod, sandboxes: [], containers: [] }).spec.terminationGracePeriodSeconds, undefined);
 });
 
-test('an orphan pod has its init containers, sidecars and ephemeral containers in their lists, in order', () => {
+test('an orphaned pod has its init containers, sidecars and ephemeral containers in the proper lists and order', () => {
   const container = (name: string, listed?: RuntimeContainer['listed']) =>
     ({ name, image: 'busybox:1', restartCount: 0, listed }) as RuntimeContainer;
   const init = (position: number, restartPolicy?: 'Always') => ({

@@ -25,12 +25,12 @@ function check(pod: Pod, others: Pod[], expected: string | undefined): void {
   assert.equal(refusePod(pod, others, node)?.reason, expected);
 }
 
-test('a node with the maximum number of pods refuses further pods', () => {
+test('a node with the maximum number of pods rejects further pods', () => {
   check(podOf({}), [podOf({}), podOf({})], undefined);
   check(podOf({}), [podOf({}), podOf({}), podOf({})], 'OutOfpods');
 });
 
-test('a pod for another operating system or other node labels is refused', () => {
+test('a pod for a different operating system or different node labels is rejected', () => {
   check(podOf({ nodeSelector: { 'kubernetes.io/os': 'linux' } }), [], undefined);
   check(podOf({ nodeSelector: { disk: 'ssd' } }), [], 'NodeAffinity');
   check(podOf({ os: { name: 'linux' } }), [], undefined);
@@ -43,7 +43,7 @@ test('a pod for another operating system or other node labels is refused', () =>
 const asking = (resource: string, amount: string, priority?: number) =>
   podOf({ priority, containers: [{ name: 'a', image: 'i', resources: { requests: { [resource]: amount } } }] });
 
-test('a pod that requests more than is free is refused with the amounts', () => {
+test('a pod that requests more than available is rejected with the amounts', () => {
   check(asking('cpu', '2'), [], undefined);
   check(asking('cpu', '1'), [asking('cpu', '1500m')], 'OutOfcpu');
   check(asking('memory', '1Gi'), [asking('memory', '1')], 'OutOfmemory');
@@ -60,7 +60,7 @@ test('a pod that requests more than is free is refused with the amounts', () => 
   });
 });
 
-test('requests that a ResourceClaim satisfies are not counted', () => {
+test('requests satisfied by a ResourceClaim are not counted', () => {
   const pod = asking('example.com/fpga', '2');
   const offering = { ...node, resources: { ...node.resources, 'example.com/fpga': 1n } };
   assert.equal(refusePod(pod, [], offering)?.reason, 'OutOfexample.com/fpga');
@@ -70,7 +70,7 @@ test('requests that a ResourceClaim satisfies are not counted', () => {
   assert.equal(refusePod(claimed, [], offering), undefined);
 });
 
-test('a refusal lists all insufficient resources and any further reason', () => {
+test('a rejection lists all insufficient resources and any further reason', () => {
   const elsewhere = asking('cpu', '3');
   elsewhere.spec.nodeSelector = { zone: 'b' };
   const refused = refusePod(elsewhere, [podOf({}), podOf({}), podOf({})], node);
@@ -97,7 +97,7 @@ test('sidecars run concurrently with later containers, other init containers run
   check(pod([container('init', '2'), container('side', '1', 'Always')], '1'), [], undefined);
 });
 
-test('pod-level resources replace those of the containers, and the overhead is added', () => {
+test('pod-level resources override those of the containers, and the overhead is added', () => {
   const whole = (cpu: string, overhead = '0') =>
     podOf({ ...asking('cpu', '3').spec, resources: { requests: { cpu } }, overhead: { cpu: overhead } });
   check(whole('2'), [], undefined);
@@ -111,7 +111,7 @@ test('an extended resource is checked only if the node has it', () => {
   assert.equal(refusal('2'), 'OutOfexample.com/fpga');
 });
 
-test('a pod that does not tolerate a NoExecute taint is refused, unless it is static', () => {
+test('a pod that does not tolerate a NoExecute taint is rejected, unless it is static', () => {
   const fromApi = (...tolerations: Toleration[]): Pod => {
     const pod = podOf({ tolerations });
     return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'api' } } };
@@ -140,12 +140,12 @@ test('a pod that does not tolerate a NoExecute taint is refused, unless it is st
   assert.equal(refusal(fromApi({ operator: 'Exists', effect: 'NoSchedule' }))?.reason, 'TaintToleration');
 });
 
-test('the beta label of the operating system can be selected', () => {
+test('the beta label for the operating system can be selected', () => {
   const beta = podOf({ nodeSelector: { 'beta.kubernetes.io/os': 'linux' } });
   assert.equal(refusePod(beta, [], { ...node, labels: standardLabels('here') }), undefined);
 });
 
-test('labels, taints and extended resources of the Node object count', () => {
+test('the labels, taints and extended resources of the Node object are considered', () => {
   const facts = nodeFactsFromApi(node, {
     metadata: { name: 'here', labels: { disk: 'ssd', 'kubernetes.io/os': 'plan9' } },
     spec: { taints: [{ key: 'k', effect: 'NoExecute' }] },
@@ -156,7 +156,7 @@ test('labels, taints and extended resources of the Node object count', () => {
   assert.deepEqual(facts.resources, { ...node.resources, 'example.com/fpga': 2n });
 });
 
-test('a node matches the required affinity if it matches every expression of one term', () => {
+test('a node satisfies the required affinity if it matches all expressions of one term', () => {
   const wanting = (
     ...terms: { matchExpressions?: NodeSelectorRequirement[]; matchFields?: NodeSelectorRequirement[] }[]
   ) =>
@@ -186,7 +186,7 @@ test('a node matches the required affinity if it matches every expression of one
   );
 });
 
-test('a pod with supplementalGroupsPolicy Strict is refused if the runtime does not support it', () => {
+test('a pod with supplementalGroupsPolicy Strict is rejected if the runtime does not support it', () => {
   const strict = podOf({ securityContext: { supplementalGroupsPolicy: 'Strict' } });
   const refusal = (pod: Pod, strictGroups?: boolean) => refusePod(pod, [], { ...node, strictGroups });
   assert.equal(refusal(strict), undefined);
@@ -198,7 +198,7 @@ test('a pod with supplementalGroupsPolicy Strict is refused if the runtime does 
   });
 });
 
-test('a pod with an AppArmor profile is refused on a host without AppArmor', () => {
+test('a pod with an AppArmor profile is rejected on a host without AppArmor', () => {
   const profile = (type: 'RuntimeDefault' | 'Unconfined') => ({ appArmorProfile: { type } });
   const refusal = (pod: Pod, appArmor?: boolean) => refusePod(pod, [], { ...node, appArmor });
   const whole = podOf({ securityContext: profile('RuntimeDefault') });
@@ -229,7 +229,7 @@ test('host ports conflict by address and protocol', () => {
   check(withPort(80, '::'), [withPort(80, '::1')], undefined); // as upstream
 });
 
-test('the message about a taken host port names the port and the pod that has it', () => {
+test('the message for a host port in use names the port and the pod that uses it', () => {
   const holder = withPort(80, '127.0.0.1');
   holder.metadata.name = 'holder';
   assert.match(
@@ -238,7 +238,7 @@ test('the message about a taken host port names the port and the pod that has it
   );
 });
 
-test('only sysctls that the namespaces of the pod isolate are allowed', () => {
+test('only sysctls isolated by the pod’s namespaces are allowed', () => {
   const withSysctl = (name: string, spec: Partial<PodSpec> = {}) =>
     podOf({ ...spec, securityContext: { sysctls: [{ name, value: '1' }] } });
   check(withSysctl('net.ipv4.tcp_syncookies'), [], undefined);

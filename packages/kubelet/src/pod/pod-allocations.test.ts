@@ -47,7 +47,7 @@ test('a manifest with changed resources resizes its running pod', async (t) => {
   );
 });
 
-test('the same amount in another notation is no resize', async (t) => {
+test('the same amount in a different notation is not a resize', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   fake.apply(manifest('"0.1"'));
   await sleep(100); // lets the kubelet read this manifest before the next one
@@ -121,7 +121,7 @@ test('a resize beyond the capacity of the node is infeasible, and the pod keeps 
   assert.equal(condition(resized, 'PodResizePending'), undefined);
 });
 
-test("a resize that does not fit is deferred, and one that would change a container's swap limit is infeasible", () => {
+test('a resize that does not fit is deferred, and one that would change the swap limit of a container is infeasible', () => {
   const emitted: string[] = [];
   const events = {
     event: (_: object, type: string, reason: string, message: string) =>
@@ -154,7 +154,7 @@ test("a resize that does not fit is deferred, and one that would change a contai
   assert.deepEqual(allocate({ memory: '64Mi' }), ['64Mi', undefined, false]);
 });
 
-test('a resize that the runtime rejects is retried, and its error is reported meanwhile', async (t) => {
+test('a resize rejected by the runtime is retried, and its error is reported meanwhile', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   const error = new PodwrightError('failed_precondition', 'too much');
   fake.runtime.inject('updateContainerResources', { error, times: 1 });
@@ -165,7 +165,7 @@ test('a resize that the runtime rejects is retried, and its error is reported me
   assert.equal(sharesOf(fake), 204n);
 });
 
-test('after a restart of the kubelet a resized pod is not restarted', async (t) => {
+test('a resized pod is not restarted after a kubelet restart', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   fake.apply(manifest('200m'));
   await fake.pod('web', has('200m'));
@@ -210,7 +210,7 @@ const podOf = (metadata: Pod['metadata'], memory: string): Pod => ({
   spec: { containers: [{ name: 'app', image: 'i', resources: { requests: { memory } } }] } as Pod['spec'],
 });
 
-test('after a restart of the kubelet a pod has its checkpointed allocation, or else the resources with which its containers were created', () => {
+test('after a kubelet restart a pod has its checkpointed allocation, or else the resources its containers were created with', () => {
   const other = podOf({ namespace: 'default', name: 'other', uid: 'o' }, '600Mi');
   assert.deepEqual(afterRestart(new Map(RESIZED), []), ['600Mi', '600Mi', false]);
   assert.deepEqual(afterRestart(new Map(RESIZED), [other]), ['600Mi', '600Mi', false]);
@@ -219,7 +219,7 @@ test('after a restart of the kubelet a pod has its checkpointed allocation, or e
   assert.deepEqual(afterRestart(new Map(LOST), [other], false), ['600Mi', '600Mi', false], 'admitted as desired');
 });
 
-test('a pod whose manifest is reverted while no kubelet runs gets its original amounts again', async (t) => {
+test('a pod whose manifest was reverted while the kubelet was down gets its original amounts again', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   fake.apply(manifest('200m'));
   await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));

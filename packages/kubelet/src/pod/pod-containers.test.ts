@@ -23,7 +23,7 @@ function previousLog(status: object, ids: string[]): string {
   return containerLog(pod as unknown as Pod, found, which).path;
 }
 
-test('the previous log is that of the last terminated attempt, also during crash back-off', () => {
+test('the previous log is that of the last terminated attempt, even during crash back-off', () => {
   const check = (status: object, ids: string[], expected: string) =>
     assert.equal(previousLog(status, ids), `/logs/${expected}.log`);
   const startedAt = '2026-11-22T00:00:00Z';
@@ -33,7 +33,7 @@ test('the previous log is that of the last terminated attempt, also during crash
   check(statusOf({ running: { startedAt } }), ['two', 'one'], 'one');
 });
 
-test('the log of a container that the runtime no longer has is read from its file, or reported as removed', (context) => {
+test('the log of a container missing from the runtime is read from its file, or reported as removed', (context) => {
   const podLogsDir = mkdtempSync(join(tmpdir(), 'podwright-'));
   context.after(() => rmSync(podLogsDir, { recursive: true }));
   const place = (previous: boolean, containerId?: string) => {
@@ -68,7 +68,7 @@ test('the error distinguishes a container that was not restarted from one whose 
   );
 });
 
-test('the error about a container that has not started gives the waiting reason, also before the pod has a status', () => {
+test('the error for a container that has not started includes the waiting reason, even before the pod has a status', () => {
   const check = (status: object | undefined, reason: string) => {
     const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
     const pod = { metadata, spec: { containers: [{ name: 'app' }] }, status } as unknown as Pod;

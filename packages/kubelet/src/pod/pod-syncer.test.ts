@@ -142,7 +142,7 @@ test('no sandbox is created before the volumes are mounted', async (context) => 
   );
 });
 
-test('a pod whose mounted volumes cannot be updated continues with the old content', async (context) => {
+test('a pod whose mounted volumes cannot be updated continues with their old content', async (context) => {
   const { sync, mounted, exit, statuses, deps } = await start(context);
   const pod = podOf();
   await sync(pod);
@@ -153,7 +153,7 @@ test('a pod whose mounted volumes cannot be updated continues with the old conte
   assert.ok(deps.events.list().some(({ reason }) => reason === 'FailedMount'));
 });
 
-test('a failed creation of the cgroup is not reported as a volume failure', async (context) => {
+test('a failure to create the cgroup is not reported as a volume failure', async (context) => {
   const { sync, failing, deps } = await start(context);
   failing.add('make cgroup');
   await assert.rejects(sync(podOf()), { message: 'make cgroup fails' });
@@ -163,7 +163,7 @@ test('a failed creation of the cgroup is not reported as a volume failure', asyn
   );
 });
 
-test('all failures to stop a pod are reported in one event', async (context) => {
+test('all failures while stopping a pod are reported in one event', async (context) => {
   const { sync, terminate, runtime, deps } = await start(context);
   const containers = ['app', 'log'].map((name) => ({ name, image: 'busybox:1' }));
   await sync(podOf({ containers }));
@@ -233,7 +233,7 @@ test('a RestartAllContainers rule restarts all containers of a pod', async (cont
   assert.equal(statuses.get('u1')!.phase, 'Failed');
 });
 
-test('a failed step is retried at its retry time if it has one, otherwise after the back-off of the worker', async (context) => {
+test('a failed step is retried at its retry time if it has one, otherwise after the worker’s back-off', async (context) => {
   const { sync, runtime, exit } = await start(context);
   runtime.inject('runPodSandbox', { error: new PodwrightError('unavailable', 'away'), times: 1 });
   assert.equal((await sync(podOf())).failed, true);
@@ -246,7 +246,7 @@ test('a failed step is retried at its retry time if it has one, otherwise after 
   assert.ok(retryAtMs! > Date.now());
 });
 
-test('a pod waits for a device plugin, and fails if the allocation of its devices is refused', async (context) => {
+test('a pod waits for a device plugin, and fails if its device allocation is rejected', async (context) => {
   const { sync, statuses, answers, deps, done } = await start(context);
   answers.push({ kind: 'waits', message: 'no device plugin offers e.com/w now' });
   const { ended, retryAtMs } = await sync(podOf());
@@ -283,7 +283,7 @@ test('a pod waits for a device plugin, and fails if the allocation of its device
   assert.deepEqual(done, []);
 });
 
-test('a pod ends when it is refused, when its active deadline is exceeded, and when its containers have completed', async (context) => {
+test('a pod ends when it is rejected, exceeds its active deadline, or all its containers have completed', async (context) => {
   const refused = await start(context, { reason: 'NodePorts', message: 'taken' });
   assert.deepEqual(await refused.sync(podOf()), { ended: true });
   const { startTime: _, ...status } = refused.statuses.get('u1')!;
@@ -301,7 +301,7 @@ test('a pod ends when it is refused, when its active deadline is exceeded, and w
   assert.equal(once.statuses.get('u1')?.phase, 'Succeeded');
 });
 
-test('termination stops all containers, and rejects if one does not stop', async (context) => {
+test('termination stops all containers, and fails if one does not stop', async (context) => {
   const { sync, terminate, runtime, done } = await start(context);
   await sync(podOf());
   runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
@@ -328,7 +328,7 @@ test('finish releases the resources of a pod, and can be retried after a failure
   assert.equal(statuses.get('u1')?.phase, 'Failed');
 });
 
-test('a pod is removed completely, and its sandbox after its volumes', async (context) => {
+test('a pod is removed completely, volumes before the sandbox', async (context) => {
   const { sync, syncer, terminate, failing, runtime, statuses } = await start(context);
   await sync(podOf());
   await terminate(podOf());
@@ -352,7 +352,7 @@ test('a pod that is removed with keepLogs keeps its log directory', async (conte
   assert.ok(!existsSync(directory));
 });
 
-test('another pod with the same UID is removed from the runtime first', async (context) => {
+test('a different pod with the same UID is removed from the runtime first', async (context) => {
   const { sync, runtime } = await start(context);
   await sync(podOf({}, 'victim'));
   const { ended, retryAtMs } = await sync(podOf({}, 'thief'));

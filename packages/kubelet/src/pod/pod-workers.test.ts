@@ -47,7 +47,7 @@ function workersOf(steps: PodSteps, given: { resyncPeriodMs?: number; onRecreate
 const until = (holds: () => boolean) =>
   waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 
-test('updates that arrive while a worker is busy are coalesced: the latest wins', async () => {
+test('updates to a busy worker are coalesced: the latest wins', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   const hold = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test('updates that arrive while a worker is busy are coalesced: the latest wins'
   await workers.stop();
 });
 
-test('an update is not lost when it arrives while the worker goes to sleep', async () => {
+test('an update that arrives as the worker goes idle is not lost', async () => {
   for (let turns = 0; turns < 12; turns++) {
     const steps = new RecordedSteps();
     const workers = workersOf(steps);
@@ -126,7 +126,7 @@ test('the shorter of two grace periods applies', async () => {
   assert.ok(steps.log.includes('terminate a 1'));
 });
 
-test("a second end cannot extend the grace period beyond the pod's own", async () => {
+test('a second termination cannot extend the grace period beyond the pod’s own', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   const pod = podOf('a');
@@ -141,7 +141,7 @@ test("a second end cannot extend the grace period beyond the pod's own", async (
   assert.ok(steps.log.includes('terminate b 60'), 'the first end may extend it');
 });
 
-test('a pod whose name is taken starts when the other pod is removed', async () => {
+test('a pod whose name is in use starts once the other pod is removed', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a'));
@@ -155,7 +155,7 @@ test('a pod whose name is taken starts when the other pod is removed', async () 
   await workers.stop();
 });
 
-test('a pod that waits for its name can be ended, keeps its status, and does not start afterwards', async () => {
+test('a pod waiting for its name can be terminated, keeps its status, and does not start afterwards', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a'));
@@ -178,7 +178,7 @@ test('a pod that waits for its name can be ended, keeps its status, and does not
   await workers.stop();
 });
 
-test('a pod that its source adds again while it is being removed is recreated', async () => {
+test('a pod that is added again during its removal is re-created', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps, { onRecreate: () => void steps.log.push('came back') });
   workers.update(podOf('a'));
@@ -202,7 +202,7 @@ test('a pod that never started is removed without being terminated', async () =>
   await workers.stop();
 });
 
-test('a sync is repeated at its retry time and after the resync period', async () => {
+test('a sync is repeated at its retry time and after the resync interval', async () => {
   const steps = new RecordedSteps();
   let retry = true;
   steps.outcome = () => {
@@ -218,7 +218,7 @@ test('a sync is repeated at its retry time and after the resync period', async (
   await workers.stop();
 });
 
-test('after a failed sync a notice is delayed, so that a step that causes notices cannot spin', async () => {
+test('after a failed sync, notifications are delayed, so that a step that triggers them cannot spin', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.outcome = () => {
@@ -246,7 +246,7 @@ test('retryAll also retries terminating pods immediately', async () => {
   assert.deepEqual(steps.log, ['sync a 1', 'terminate a default', 'terminate a default', 'finish a', 'remove a']);
 });
 
-test('no step starts after the workers were stopped', async () => {
+test('no step starts after the workers have been stopped', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.held = new Promise(() => undefined);
@@ -256,7 +256,7 @@ test('no step starts after the workers were stopped', async () => {
   assert.deepEqual(steps.log, ['sync a 1']);
 });
 
-test('a UID that is reused for another pod name is recreated, and pods that wait for either name start', async () => {
+test('a UID reused for a different pod name is re-created, and pods waiting for either name start', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a', 'victim'));

@@ -37,7 +37,7 @@ const fromApi = (pod: Pod): Pod => ({
   metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'api' } },
 });
 
-test('critical pods displace non-critical ones, and pods of higher priority those of lower', () => {
+test('critical pods preempt non-critical ones, and higher-priority pods preempt lower-priority ones', () => {
   check(critical, [podOf('a')], podShort, ['a']);
   check(critical, [podOf('a', { priority: 2_000_001_000 })], podShort, undefined);
   check(podOf('b'), [podOf('a')], podShort, undefined);
@@ -45,7 +45,7 @@ test('critical pods displace non-critical ones, and pods of higher priority thos
   check(podOf('b', { priority: 1 }), [podOf('a', { priority: 1 })], podShort, undefined);
 });
 
-test('preemption selects the fewest and smallest pods, and the best QoS class last', () => {
+test('preemption selects the fewest and smallest pods, and the highest QoS class last', () => {
   const guaranteed = podOf('g', { cpu: '1', limited: true });
   const [small, middle, large] = ['100m', '300m', '2'].map((cpu) => podOf(cpu, { cpu }));
   check(critical, [guaranteed, small!, middle!, large!], cpuShort(200n), ['300m']);
@@ -55,21 +55,21 @@ test('preemption selects the fewest and smallest pods, and the best QoS class la
   check(critical, [small!, middle!], cpuShort(500n), undefined);
 });
 
-test('of the pods of an API server, only critical ones displace others', () => {
+test('among API server pods, only critical ones preempt others', () => {
   const others = [fromApi(podOf('a', { priority: 1 }))];
   check(fromApi(podOf('b', { priority: 1000 })), others, podShort, undefined);
   check(fromApi(critical), others, podShort, ['a']);
   check(podOf('static'), others, podShort, ['a']);
 });
 
-test('a critical pod that is also refused for another reason displaces none and gets that reason', () => {
+test('a critical pod that is also rejected for another reason preempts none and reports that reason', () => {
   const besides = { reason: 'NodePorts', message: 'taken' };
   const refusal = { reason: 'OutOfpods', message: '', shortages: podShort, besides };
   assert.deepEqual(makeRoom(critical, [podOf('a')], refusal), { refusal: besides });
   assert.deepEqual(makeRoom(fromApi(podOf('b')), [podOf('a')], refusal), { refusal });
 });
 
-test("a failed preemption yields upstream's error for API pods and the original refusal for static pods", () => {
+test('a failed preemption returns upstream’s error for API pods and the original rejection for static pods', () => {
   const refusal = { reason: 'OutOfcpu', message: 'short', shortages: [...podShort, ...cpuShort(500n)] };
   const others = [fromApi(podOf('a', { cpu: '100m' }))];
   assert.deepEqual(makeRoom(fromApi(critical), others, refusal), {

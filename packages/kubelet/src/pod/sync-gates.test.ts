@@ -70,7 +70,7 @@ test('gates are passed in order until one ends the sync', async () => {
   assert.deepEqual([outcome, passed], [{ ended: true }, ['a', 'b']]);
 });
 
-test('nothing else runs between gates that need not wait', async () => {
+test('nothing else runs between gates that do not wait', async () => {
   const { context } = contextOf();
   const order: string[] = [];
   const first: gates.Gate = () => {
@@ -87,7 +87,7 @@ test('nothing else runs between gates that need not wait', async () => {
   assert.deepEqual(order, ['a', 'b', 'other work']);
 });
 
-test('a refused pod is refused before and after its grants, and its state is not read', () => {
+test('a rejected pod is rejected both before and after its grants, without reading its state', () => {
   assert.deepEqual(
     gates.SYNC_GATES.map(({ name }) => name),
     [
@@ -99,7 +99,7 @@ test('a refused pod is refused before and after its grants, and its state is not
   assert.equal(gates.endIfRefused(contextOf().context), undefined);
 });
 
-test('a pod whose device plugin is missing waits', async () => {
+test('a pod waits for a missing device plugin', async () => {
   const statuses = { pod: () => undefined, introduce: () => undefined };
   const admit = (answer: object | undefined) => ({ grants: { admit: async () => answer }, statuses });
   const { context, events } = contextOf({ deps: admit({ kind: 'waits', message: 'no plugin' }) });
@@ -110,14 +110,14 @@ test('a pod whose device plugin is missing waits', async () => {
   assert.equal(await gates.waitForGrants(contextOf({ deps: admit(undefined) }).context), undefined);
 });
 
-test('the pod is synced with the resources that it is allocated', async () => {
+test('a pod is synced with its allocated resources', async () => {
   const { context, calls } = contextOf();
   assert.equal(await gates.readStatus(context), undefined);
   assert.equal(context.pod.metadata.labels?.allocated, 'yes');
   assert.deepEqual(calls, ['observe', 'settle yes']);
 });
 
-test('a pod of another name with the same UID is ended first, and the sync starts again', async () => {
+test('a pod with a different name but the same UID is terminated first, and the sync starts over', async () => {
   const other = { ...podIdentity(pod), name: 'other' };
   const sandboxes = [{ id: 's', attempt: 0, ready: true, owner: other }];
   const status = { ...emptyRuntimePod(other), sandboxes } as unknown as RuntimePodStatus;
@@ -136,7 +136,7 @@ test('the status is reported with the probe results of an earlier kubelet; a fin
   assert.deepEqual(gates.reportStatus(contextOf({ ended: true }).context), { ended: true });
 });
 
-test('a pod fails when its deadline is over, and not before', () => {
+test('a pod fails once its deadline has passed, and not before', () => {
   const { context, events } = contextOf({ leftMs: 0 });
   const outcome = gates.endIfOverdue(context);
   assert.deepEqual([outcome?.ended, outcome?.verdict?.reason], [true, 'DeadlineExceeded']);
@@ -168,7 +168,7 @@ test('a pod waits while the runtime is down', () => {
   assert.equal(gates.waitForNode(contextOf({ deps: down([]) }).context), undefined);
 });
 
-test('claims are prepared before a sandbox is created, and only then', async () => {
+test('claims are prepared only if a sandbox is about to be created', async () => {
   const failing = { grants: { prepare: () => Promise.reject(new Error('no driver')) } };
   const { context, events } = contextOf({ deps: failing, plan: { createSandbox: true } });
   assert.deepEqual(await gates.prepareClaims(context), { ended: false, failed: true });

@@ -84,7 +84,7 @@ function start(given: Given = {}) {
   return { loop, calls, seen, add, admission, statuses, stopped, answers, runtime, unread };
 }
 
-test('pods of a source are passed to their workers, and observed as new once', () => {
+test('pods from a source are passed to their workers, and observed as new only once', () => {
   const { loop, calls, seen } = start();
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a'), podOf('b')] });
   loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [podOf('a')] });
@@ -107,7 +107,7 @@ test('a pod is listed as Pending before its first sync, without a published stat
   assert.equal(statuses.get('a')?.phase, 'Running', 'the published status stays');
 });
 
-test('a leftover pod of the same name ends first, unless its source may still contain it', () => {
+test('a leftover pod with the same name ends first, unless its source may still contain it', () => {
   const check = (file: string, source: 'file' | 'http', expected: string[]) => {
     const { loop, calls, runtime } = start();
     const owner = { uid: 'old', namespace: 'default', name: 'pod-new', file };
@@ -126,7 +126,7 @@ test('a leftover pod of the same name ends first, unless its source may still co
   assert.deepEqual(calls, ['end old {"remove":true}', 'update new'], 'also one whose status could not be read');
 });
 
-test('admission counts the allocated resources of a pod, not those of a deferred resize', () => {
+test('admission uses the allocated resources of a pod, not those of a deferred resize', () => {
   const asking = (uid: string, cpu: string): Pod => ({
     ...podOf(uid),
     spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }] },
@@ -142,7 +142,7 @@ test('admission counts the allocated resources of a pod, not those of a deferred
   check('1500m', 'OutOfcpu');
 });
 
-test('deferred resizes are retried when another pod has been removed', async () => {
+test('deferred resizes are retried after another pod has been removed', async () => {
   const { loop, calls, add } = start({ waiting: ['b'] });
   add(podOf('a'), podOf('b'));
   loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('a')] });
@@ -150,7 +150,7 @@ test('deferred resizes are retried when another pod has been removed', async () 
   assert.deepEqual(calls, ['update a', 'update b', 'end a {"remove":true}', 'retry b']);
 });
 
-test('a pod that left its source is ended and removed, and counts as new if it is added again', () => {
+test('a pod that left its source is terminated and removed, and counts as new if it is added again', () => {
   const { loop, calls, seen } = start();
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a')] });
   loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('a')] });
@@ -159,7 +159,7 @@ test('a pod that left its source is ended and removed, and counts as new if it i
   assert.deepEqual(seen, ['a', 'a']);
 });
 
-test('pods that only the runtime has are ended, pods of a source and terminating pods are not', () => {
+test('pods known only to the runtime are terminated, but not pods from a source or terminating pods', () => {
   const { loop, calls } = start({ runtimePods: ['a', 'b', 'c'], known: ['b'] });
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a')] });
   loop.endOrphans(new Set());
@@ -173,7 +173,7 @@ test('an evicted pod gets a short grace period and keeps its status', () => {
   assert.deepEqual(calls, [`end a ${JSON.stringify(end)}`]);
 });
 
-test('runtime events and probe results notify a worker, and a changed object retries its pods', () => {
+test('runtime events and probe results notify a worker, and a changed object triggers a retry of its pods', () => {
   const { loop, calls } = start();
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a', 'one'), podOf('b', 'two')] });
   calls.length = 0;
@@ -189,7 +189,7 @@ const record = (uid: string, phase: 'Failed' | 'Running'): [string, StatusRecord
   { namespace: 'default', name: `pod-${uid}`, status: { phase } },
 ];
 
-test('pods that arrive together are admitted in order up to the maximum, and each is decided once', () => {
+test('pods that arrive together are admitted in order up to the maximum, and each is decided on once', () => {
   const { add, loop, admission, calls } = start();
   add(podOf('a'), podOf('b'), podOf('c'));
   assert.deepEqual(
@@ -206,7 +206,7 @@ test('pods that arrive together are admitted in order up to the maximum, and eac
   assert.equal(admission.isAdmitted('c'), true, 'it was added again');
 });
 
-test('pods that ran here before and critical pods are admitted first', () => {
+test('pods that already ran here and critical pods are admitted first', () => {
   const critical = podOf('d');
   critical.spec.priority = 2_000_000_000;
   const { add, calls, admission } = start({ runtimePods: ['c'], records: [record('b', 'Running')] });
@@ -215,7 +215,7 @@ test('pods that ran here before and critical pods are admitted first', () => {
   assert.equal(admission.isAdmitted('a'), false);
 });
 
-test('a pod that had ended before the kubelet was restarted skips admission', () => {
+test('a pod that ended before the kubelet restart skips admission', () => {
   const { add, calls, admission } = start({ records: [record('a', 'Failed')] });
   add(podOf('a'));
   assert.deepEqual([calls, admission.isAdmitted('a')], [['update a'], false]);
@@ -251,7 +251,7 @@ for (const operation of ['UPDATE', 'REMOVE'] as const)
     assert.equal(calls.includes('update c'), operation === 'UPDATE');
   });
 
-test('the observer is notified of refused, preempted and orphaned pods', () => {
+test('the observer is notified of rejected, preempted and orphaned pods', () => {
   const { loop, seen, add, runtime } = start();
   add(podOf('a'));
   loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [podOf('a')] });
@@ -284,7 +284,7 @@ test('probe results are published immediately, even if the worker is busy', () =
   }
 });
 
-test('a pod whose manifest is invalid at the start keeps running', () => {
+test('a pod whose manifest is invalid at startup keeps running', () => {
   const { loop, calls, runtime } = start({ runtimePods: ['a', 'b', 'c', 'd'] });
   for (const [index, file] of ['/manifests/half.yaml', '/manifests/whole.yaml', '/replaced/c.yaml'].entries()) {
     const owner = { uid: 'abc'.charAt(index), namespace: 'd', name: 'a', file };
@@ -295,7 +295,7 @@ test('a pod whose manifest is invalid at the start keeps running', () => {
   assert.deepEqual(calls, ['end b {"remove":true}', 'end d {"remove":true}']);
 });
 
-test('a pod that does not match the cached Node object is admitted or refused by the current one', async () => {
+test('a pod that does not match the cached Node object is checked against the current one', async () => {
   const reads: PromiseWithResolvers<Node>[] = [];
   const readNode = () => {
     const read = Promise.withResolvers<Node>();

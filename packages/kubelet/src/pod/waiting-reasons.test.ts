@@ -6,7 +6,7 @@ const step = (error?: { reason: string; message: string }) => [
   { action: 'StartContainer' as const, target: 'app', error },
 ];
 
-test('the waiting reason of a container is stored, truncated to the limit of a status, until it starts', () => {
+test('the waiting reason of a container is stored until it starts, truncated to the limit of a status', () => {
   const reasons = new WaitingReasons();
   reasons.record('u1', step({ reason: 'PostStartHookError', message: 'x'.repeat(70_000) }));
   assert.equal(reasons.get('u1', 'app')?.reason, 'PostStartHookError');

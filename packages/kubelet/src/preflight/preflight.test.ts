@@ -80,7 +80,7 @@ test('objects and images of the node are not missing, and other images are noted
   ]);
 });
 
-test('requests are compared with allocatable, also together', () => {
+test('requests are compared with allocatable, individually and in total', () => {
   const requesting = (name: string, resources: string) =>
     podText(
       `containers:\n- {name: small, image: b}\n- {name: a, image: b, resources: {requests: {${resources}}}}`,
@@ -110,7 +110,7 @@ test('requests are compared with allocatable, also together', () => {
   );
 });
 
-test('admission rejections are reported in advance', () => {
+test('admission rejections are predicted', () => {
   const text = podText(
     'nodeSelector: {disk: ssd}\ncontainers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: 80}]}]',
   );
@@ -124,7 +124,7 @@ test('admission rejections are reported in advance', () => {
   ]);
 });
 
-test('a host port of ::1 is a problem, because it reaches no pod', () => {
+test('a host port on ::1 is a problem, because it does not reach the pod', () => {
   const ports = (hostIP: string, rest = '') =>
     podText(
       `${rest}containers: [{name: a, image: b, ports: [{containerPort: 80, hostPort: 80, hostIP: "${hostIP}"}]}]`,
@@ -138,7 +138,7 @@ test('a host port of ::1 is a problem, because it reaches no pod', () => {
   assert.deepEqual(findings(ports('::1', 'hostNetwork: true\n')), []);
 });
 
-test('a missing extended resource is a problem on a running node, and a note without one', () => {
+test('a missing extended resource is a problem on a running node, and otherwise a note', () => {
   const text = podText('containers: [{name: a, image: b, resources: {limits: {e.com/gpu: 1, e.com/npu: 1, cpu: 1}}}]');
   const field = 'web spec.containers[0].resources.limits';
   assert.deepEqual(findings(text), [
@@ -152,7 +152,7 @@ test('a missing extended resource is a problem on a running node, and a note wit
   ]);
 });
 
-test('the finding names the one of nodeSelector and affinity that does not match', () => {
+test('the finding says whether nodeSelector or affinity does not match', () => {
   const affinity =
     'affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [TERM]}}}';
   const blamed = (term: string, rest = '') =>
@@ -164,7 +164,7 @@ test('the finding names the one of nodeSelector and affinity that does not match
   assert.equal(blamed(missing.replace('DoesNotExist', 'Exists')), 'spec.affinity');
 });
 
-test('fields that only a cluster uses are noted', () => {
+test('fields used only in clusters are noted', () => {
   const spec = `nodeName: there
 schedulerName: mine
 priorityClassName: high

@@ -38,7 +38,7 @@ const HANDLERS = [
   ['/a?x y=ü', '/a?x%20y=%C3%BC', '/a?x%20y=%C3%BC'],
 ] as const;
 
-test('the path of a handler is escaped like Go does', () => {
+test('a handler path is escaped like in Go', () => {
   for (const [path, target, shown] of HANDLERS) {
     const url = handlerUrl({ scheme: 'http', host: '127.0.0.1:80' }, path)!;
     assert.equal(requestTarget(url), target, path);
@@ -46,7 +46,7 @@ test('the path of a handler is escaped like Go does', () => {
   }
 });
 
-test('an invalid host has no URL, and a path with a scheme but no slashes has no host', () => {
+test('an invalid host yields no URL, and a path with a scheme but no slashes yields no host', () => {
   assert.equal(handlerUrl({ scheme: 'http', host: 'a b:80' }, '/'), undefined);
   assert.equal(handlerUrl({ scheme: 'http', host: 'a/b:80' }, '/'), undefined);
   const opaque = handlerUrl({ scheme: 'http', host: '127.0.0.1:80' }, 'a:b')!;

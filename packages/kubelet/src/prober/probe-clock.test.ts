@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Alarm, ProbeClock } from './probe-clock.ts';
 
-test('alarms fire in the order of their times, unless they were cancelled', (context) => {
+test('alarms fire in chronological order, unless canceled', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 0;
   context.mock.method(performance, 'now', () => nowMs);

@@ -48,7 +48,7 @@ function start(context: TestContext, answers: Record<string, number | undefined>
   return { manager, probed, probedAtMs, events, answers, until, metrics };
 }
 
-test('all probes of a running container are executed, and it starts alive and unready', async (context) => {
+test('all probes of a running container are executed, and it starts as alive and unready', async (context) => {
   const { manager, until } = start(context);
   const pod = podOf({ livenessProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
@@ -57,7 +57,7 @@ test('all probes of a running container are executed, and it starts alive and un
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('other probes start once the startup probe has succeeded', async (context) => {
+test('other probes start once the startup probe succeeds', async (context) => {
   const { manager, until } = start(context);
   const pod = podOf({ startupProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
@@ -66,7 +66,7 @@ test('other probes start once the startup probe has succeeded', async (context) 
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('a failed probe notifies listeners and emits an event once', async (context) => {
+test('a failed probe notifies listeners and emits an event only once', async (context) => {
   const { manager, events, until } = start(context, { c1: 1 });
   const updates: string[] = [];
   manager.liveness.onChange(({ result, containerName }) => updates.push(`${containerName} ${result}`));
@@ -79,7 +79,7 @@ test('a failed probe notifies listeners and emits an event once', async (context
   );
 });
 
-test('the successor of a container is probed, and the results of the old one are dropped', async (context) => {
+test('the successor of a container is probed, and results of its predecessor are dropped', async (context) => {
   const { manager, probed, until } = start(context);
   const pod = podOf({ readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
@@ -91,7 +91,7 @@ test('the successor of a container is probed, and the results of the old one are
   assert.equal(probed.at(-1), 'c2');
 });
 
-test('a terminating pod only keeps its readiness probe', async (context) => {
+test('only the readiness probe of a terminating pod keeps running', async (context) => {
   const { manager, probed, answers, until } = start(context, { c1: 0 });
   const pod = podOf({ livenessProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
@@ -108,7 +108,7 @@ test('a terminating pod only keeps its readiness probe', async (context) => {
 
 const eventsOf = (events: PodEvents) => events.list().map(({ reason, message }) => `${reason} ${message}`);
 
-test('a probe that cannot be executed emits an event and changes no result', async (context) => {
+test('a probe that cannot be executed emits an event and does not change results', async (context) => {
   const { manager, events, probed, until } = start(context, { c1: undefined });
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
   await until(() => events.list().length > 0);
@@ -117,7 +117,7 @@ test('a probe that cannot be executed emits an event and changes no result', asy
   assert.equal(manager.liveness.get('c1'), 'success');
 });
 
-test('a redirect to another host is a success with a warning', async (context) => {
+test('a redirect to a different host is a success with a warning', async (context) => {
   const server = createServer((_, response) => response.writeHead(302, { location: 'http://other.invalid/' }).end());
   server.listen(0, '127.0.0.1');
   context.after(() => server.close());
@@ -142,7 +142,7 @@ test('failures of early attempts emit no events, and a success makes the contain
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('a container that was started and ready before the kubelet remains so', async (context) => {
+test('a container that was started and ready before a kubelet restart remains so', async (context) => {
   const { manager, probed, until } = start(context, { c1: 1 });
   const about = { podUid: 'u1', containerName: 'app', containerId: 'c1' };
   manager.startup.set({ kind: 'startup', ...about, result: 'success' });
@@ -180,14 +180,14 @@ test('a startup probe with a failure threshold of one is executed once', async (
   assert.deepEqual(eventsOf(events), ['Unhealthy Startup probe failed: said']);
 });
 
-test('probes are executed once a period, however long they take', async (context) => {
+test('probes are executed once per period, however long they take', async (context) => {
   const { manager, probedAtMs, until } = start(context, {}, { tookMs: 700 });
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
   await until(() => probedAtMs.length === 3);
   assert.ok(probedAtMs[2]! - probedAtMs[0]! < 2600, `${probedAtMs}`);
 });
 
-test('after a start of the kubelet the first probes are delayed by a fraction of their period', async (context) => {
+test('after a kubelet start the first probes are delayed by a fraction of their period', async (context) => {
   const { manager, probedAtMs, until } = start(context, {}, { random: 0.3 });
   const beganMs = performance.now();
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
@@ -195,7 +195,7 @@ test('after a start of the kubelet the first probes are delayed by a fraction of
   assert.ok(probedAtMs[0]! - beganMs >= 299, `${probedAtMs[0]! - beganMs} ms`);
 });
 
-test('an initial delay is not lengthened when the clock of the host is set back', async (context) => {
+test('setting the host clock back does not extend an initial delay', async (context) => {
   const { manager, until } = start(context);
   const status = statusOf('c1');
   status.containers[0]!.startedAtMs += 3_600_000;
@@ -203,7 +203,7 @@ test('an initial delay is not lengthened when the clock of the host is set back'
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('a failure of an attempt during which the kubelet froze the pod does not count and emits no event', async (context) => {
+test('a failed attempt during which the kubelet froze the pod neither counts nor emits an event', async (context) => {
   const frozen = { since: 0 };
   const wasFrozen = (podUid: string, sinceMs: number) => podUid === 'u1' && sinceMs >= frozen.since;
   const { manager, probed, events, until } = start(context, { c1: 1 }, { wasFrozen });

@@ -113,38 +113,38 @@ async function check(given: Probe, verdict: string, output?: string | RegExp) {
 const url = (path: string) => `Get "http://127.0.0.1:${port}${path}"`;
 const http = (path: string, rest: Partial<HttpGetAction> = {}) => ({ httpGet: { path, port: port!, ...rest } });
 
-test('a 200 is success', () => check(http('/ok'), 'success', 'body'));
+test('a 200 response is a success', () => check(http('/ok'), 'success', 'body'));
 test('a port may be named', () => check({ httpGet: { path: '/ok', port: 'web' } }, 'success'));
 test('a path need not begin with a slash', () => check(http('ok?a=b'), 'success'));
-test('a 503 is failure, and its body is not shown', () =>
+test('a 503 response is a failure, and its body is not shown', () =>
   check(http('/503'), 'failure', 'HTTP probe failed with statuscode: 503'));
 test('a redirect on the same host is followed', () => check(http('/redirect'), 'success', 'body'));
-test('a redirect to another host is a warning', () =>
+test('a redirect to a different host is a warning', () =>
   check(http('/away'), 'warning', 'Probe terminated redirects, Response body: elsewhere'));
-test('a 300 is a warning', () => check(http('/choices'), 'warning'));
+test('a 300 response is a warning', () => check(http('/choices'), 'warning'));
 test('nine redirects are followed', () => check(http('/steps/9'), 'success'));
 test('a tenth redirect is not followed', () =>
   check(http('/steps/10'), 'failure', 'Get "/steps/0": stopped after 10 redirects'));
-test('endless redirects are failure, and the message has the last Location unchanged', () =>
+test('an endless redirect is a failure, and the message quotes the last Location unchanged', () =>
   check(http('/loop'), 'failure', 'Get "loop": stopped after 10 redirects'));
-test('a redirect to a file is failure', () => check(http('/file'), 'failure', /unsupported protocol scheme "file"$/));
+test('a redirect to a file is a failure', () => check(http('/file'), 'failure', /unsupported protocol scheme "file"$/));
 test('an endless body is truncated', () => check({ ...http('/endless'), timeoutSeconds: 60 }, 'success'));
-test('a timeout before the header is failure', () =>
+test('a timeout before the response header is a failure', () =>
   check(
     { ...http('/slow'), timeoutSeconds: 0.05 },
     'failure',
     `${url('/slow')}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
   ));
-test('a timeout in the body is failure', () =>
+test('a timeout in the response body is a failure', () =>
   check({ ...http('/slow-body'), timeoutSeconds: 0.1 }, 'failure', /while reading body\)$/));
-test('a truncated response is failure', () => check(http('/cut'), 'failure', 'unexpected EOF'));
-test('a port without a listener is failure', () =>
+test('a truncated response is a failure', () => check(http('/cut'), 'failure', 'unexpected EOF'));
+test('a port without a listener is a failure', () =>
   check(
     { httpGet: { port: 1 } },
     'failure',
     'Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused',
   ));
-test('a plain HTTP response to HTTPS is failure', () =>
+test('a plain HTTP response to an HTTPS request is a failure', () =>
   check(http('/ok', { scheme: 'HTTPS' }), 'failure', /server gave HTTP response to HTTPS client$/));
 test('an unknown port name is an error', () =>
   check({ httpGet: { port: 'none' } }, 'error', 'container c has no port named "none"'));
@@ -163,13 +163,13 @@ const here = ['Host', `127.0.0.1:${port}`];
 
 test('a request has a User-Agent and accepts anything', async () =>
   assert.deepEqual(await headerOf([]), [here, own, any]));
-test('a Host field of the handler replaces the address', async () => {
+test('a Host header of the handler overrides the address', async () => {
   const host = { name: 'host', value: 'shop.example' };
   assert.deepEqual(await headerOf([host]), [['Host', 'shop.example'], own, any]);
   const referer = ['Referer', `http://127.0.0.1:${port}/redirect`];
   assert.deepEqual(await headerOf([host], '/redirect'), [['Host', 'shop.example'], own, any, referer]);
 });
-test('field names are canonical, and repeated fields are sent repeatedly', async () => {
+test('header names are canonicalized, and repeated headers are sent repeatedly', async () => {
   const fields = ['x-request-ID', 'X-Request-Id'].map((name, index) => ({ name, value: `${index}` }));
   assert.deepEqual(await headerOf(fields), [here, own, ['X-Request-Id', '0'], ['X-Request-Id', '1'], any]);
 });
@@ -181,7 +181,7 @@ test('a redirected request has a Referer, unless the handler sets one', async ()
   const ownReferer = ['Referer', 'mine'];
   assert.deepEqual(await headerOf([{ name: 'referer', value: 'mine' }], '/redirect'), [here, own, ownReferer, any]);
 });
-test('the path of a handler is not normalized, that of a redirect is', async () => {
+test('the path of a handler is not normalized, but that of a redirect is', async () => {
   const targetOf = async (path: string) => {
     requests.length = 0;
     await check(http(path), 'success');
@@ -191,17 +191,17 @@ test('the path of a handler is not normalized, that of a redirect is', async () 
   assert.equal(await targetOf('http://other.invalid/a'), '/a');
   assert.equal(await targetOf('/dotted/a'), '/%2e%2e/b/c');
 });
-test('a path that results in a URL without a host is failure', () =>
+test('a path that results in a URL without a host is a failure', () =>
   check(http('a:b'), 'failure', 'Get "http:b": http: no Host in request URL'));
 test("a handler's Content-Length is not sent", async () =>
   assert.deepEqual(await headerOf([{ name: 'content-length', value: '7' }]), [here, own, any]));
 
-test('an open port is success', () => check({ tcpSocket: { port: port! } }, 'success'));
-test('a closed port is failure', () =>
+test('an open port is a success', () => check({ tcpSocket: { port: port! } }, 'success'));
+test('a closed port is a failure', () =>
   check({ tcpSocket: { port: 1 } }, 'failure', 'dial tcp 127.0.0.1:1: connect: connection refused'));
-test('an unknown host name is failure', () =>
+test('an unknown host name is a failure', () =>
   check({ tcpSocket: { host: 'none.invalid', port: 1 }, timeoutSeconds: 20 }, 'failure', /no such host$/));
-test('IPv6 addresses are called', async () => {
+test('IPv6 addresses are supported', async () => {
   const target = { podIps: ['::1'] };
   assert.match(
     (await probe({ httpGet: { port: 1 } }, target)).output,
@@ -212,17 +212,17 @@ test('probing a pod without an address is an error', async () => {
   assert.equal((await probe({ tcpSocket: { port: 1 } }, { podIps: [] })).verdict, 'error');
 });
 
-test('probes of localhost do not wait for the name service', async (t) => {
+test('probes of localhost do not wait for name resolution', async (t) => {
   t.mock.method(dns, 'lookup', () => undefined); // name servers that do not respond
   await check({ tcpSocket: { host: 'localhost', port: port! }, timeoutSeconds: 20 }, 'success');
   await check({ httpGet: { host: 'localhost', port: port!, path: '/ok' }, timeoutSeconds: 20 }, 'success', /body/);
 });
 
-test('exit code 0 is success', () => check({ exec: { command: ['exit', '0'] } }, 'success'));
-test('another exit code is failure', () => check({ exec: { command: ['exit', '1'] } }, 'failure', 'said'));
-test('a command that hangs is failure', () =>
+test('exit code 0 is a success', () => check({ exec: { command: ['exit', '0'] } }, 'success'));
+test('a nonzero exit code is a failure', () => check({ exec: { command: ['exit', '1'] } }, 'failure', 'said'));
+test('a hanging command is a failure', () =>
   check({ exec: { command: ['hang', 'on'] } }, 'failure', 'command timed out: "hang on" timed out after 1s'));
-test('a command that succeeds is success, even if the runtime responds after its timeout', () =>
+test('a successful command is a success, even if the runtime responds after its timeout', () =>
   check({ exec: { command: ['late', '0'] } }, 'success', 'said'));
 test('a command that cannot be executed is an error, and is tried three times', async () => {
   commands.length = 0;
@@ -236,20 +236,20 @@ test('literal environment variables are expanded in a command, those from source
 });
 
 const health = (service?: string) => ({ grpc: { port: grpcPort!, service } });
-test('a serving gRPC service is success', () => check(health(), 'success'));
-test('a gRPC service that is not serving is failure', () =>
+test('a serving gRPC service is a success', () => check(health(), 'success'));
+test('a gRPC service that is not serving is a failure', () =>
   check(health('ill'), 'failure', 'service unhealthy (responded with "NOT_SERVING")'));
-test('an unknown gRPC service is failure', () =>
+test('an unknown gRPC service is a failure', () =>
   check(health('unknown'), 'failure', 'error: health rpc probe failed: rpc error: code = NotFound desc = no such'));
-test('a server without the health service is failure', () =>
+test('a server without the health service is a failure', () =>
   check(
     health('old'),
     'failure',
     /^error: this server does not implement the grpc health protocol \(grpc.health.v1.Health\): /,
   ));
-test('a gRPC port without a listener is failure', () =>
+test('a gRPC port without a listener is a failure', () =>
   check({ grpc: { port: 1 } }, 'failure', /^error: failed to connect service at "127.0.0.1:1": .*connection refused$/));
-test('a gRPC server that does not answer is failure', () =>
+test('a gRPC server that does not respond is a failure', () =>
   check({ grpc: { port: port! }, timeoutSeconds: 0.2 }, 'failure'));
 for (const length of [0, 1, 127, 128, 300, 20_000]) {
   test(`a gRPC service may have a name of ${length} bytes`, async () => {
@@ -258,7 +258,7 @@ for (const length of [0, 1, 127, 128, 300, 20_000]) {
   });
 }
 
-test('thresholds count consecutive verdicts', () => {
+test('thresholds count consecutive results', () => {
   const counter = new ThresholdCounter();
   const thresholds = { success: 1, failure: 3 };
   const said = (['failure', 'failure', 'success', 'failure', 'failure', 'failure'] as const).map((verdict) =>

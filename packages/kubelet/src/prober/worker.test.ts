@@ -71,7 +71,7 @@ function start(context: TestContext, given: Given) {
   return { attempts, results, observe, passUntil, worker };
 }
 
-test('a probe is executed once a period, however long it takes', async (context) => {
+test('a probe is executed once per period, however long it takes', async (context) => {
   const { attempts, observe, passUntil } = start(context, { tookMs: 9500 });
   observe('c1');
   await passUntil(41);
@@ -85,7 +85,7 @@ test('a probe that takes longer than its period is repeated immediately', async 
   assert.deepEqual(attempts, ['c1 0', 'c1 23', 'c1 46']);
 });
 
-test('ticks count from when the pod was first seen, not from the start of a container', async (context) => {
+test('ticks are counted from when the pod was first seen, not from the start of a container', async (context) => {
   const { attempts, observe, passUntil } = start(context, {});
   await passUntil(3);
   observe('c1');
@@ -95,7 +95,7 @@ test('ticks count from when the pod was first seen, not from the start of a cont
   assert.deepEqual(attempts, ['c1 10', 'c1 20', 'c2 30']);
 });
 
-test('the first tick after a start of the kubelet is delayed', async (context) => {
+test('the first tick after a kubelet start is delayed', async (context) => {
   const { attempts, observe, passUntil } = start(context, { anchorMs: 4000, isNew: false, kind: 'readiness' });
   observe('c1');
   observe('c1');
@@ -110,7 +110,7 @@ test('no probe is executed before the initial delay is over', async (context) =>
   assert.deepEqual(attempts, ['c1 20', 'c1 30']);
 });
 
-test('a failed liveness probe is not repeated until the container has a successor', async (context) => {
+test('a failed liveness probe is not repeated until the container is replaced', async (context) => {
   const { attempts, results, observe, passUntil } = start(context, {
     answers: ['failure'],
     thresholds: { failure: 2 },
@@ -163,7 +163,7 @@ test('early failures of a startup probe do not count, and early attempts end wit
   assert.equal(attempts.at(-1), 'c1 10');
 });
 
-test('the first tick is served late if an early attempt takes longer', async (context) => {
+test('the first tick is late if an early attempt takes longer', async (context) => {
   const given: Given = { kind: 'startup', isNew: true, answers: ['failure'], tookMs: 12_000 };
   const { attempts, results, observe, passUntil } = start(context, { ...given, thresholds: { failure: 1 } });
   await passUntil(1);
@@ -173,7 +173,7 @@ test('the first tick is served late if an early attempt takes longer', async (co
   assert.deepEqual(results, ['c1 failure 25']);
 });
 
-test('a container is ready after a successful early attempt, from which ticks are counted', async (context) => {
+test('a container is ready after a successful early attempt, and ticks are counted from it', async (context) => {
   const answers: Answer[] = [undefined, undefined, 'success'];
   const { attempts, results, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, answers });
   await passUntil(1);
@@ -183,7 +183,7 @@ test('a container is ready after a successful early attempt, from which ticks ar
   assert.equal(attempts.length, 5);
 });
 
-test('a gated container is probed as soon as its startup probe has succeeded', async (context) => {
+test('a gated container is probed once its startup probe has succeeded', async (context) => {
   const { attempts, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, isGated: true });
   observe('c1');
   await passUntil(3);
@@ -204,14 +204,14 @@ test('an unready container is probed at each sync of its pod', async (context) =
   assert.deepEqual(attempts, ['c1 0', 'c1 3', 'c1 13']);
 });
 
-test('a container that had already started gets no startup probe', async (context) => {
+test('a container that was already started gets no startup probe', async (context) => {
   const { attempts, observe, passUntil } = start(context, { kind: 'startup', result: 'success' });
   observe('c1');
   await passUntil(21);
   assert.deepEqual(attempts, []);
 });
 
-test('the result of a probe is dropped if its container has exited meanwhile', async (context) => {
+test('a probe result is dropped if its container has exited meanwhile', async (context) => {
   const { results, observe, passUntil } = start(context, { tookMs: 2000 });
   observe('c1');
   await passUntil(1);

@@ -89,7 +89,7 @@ test('a runtime that is unavailable at the start is reported as not checked yet'
   assert.deepEqual([state.runtimeErrors(), recovered.length], [[], 1]);
 });
 
-test('the reasons of an unready runtime and of failed health checks are reported', async (t) => {
+test('the reasons for an unready runtime and for failed health checks are reported', async (t) => {
   const { state, start, health } = setUp(t, [{ ...READY, status: false, reason: 'X', message: 'starting' }, NETWORK]);
   await start();
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
@@ -131,7 +131,7 @@ test('a recovery of listings between two checks triggers a check, and is reporte
   assert.deepEqual([runtime.calls, recovered.length], [5, 1]);
 });
 
-test('an outage that status calls and listings detect is recovered once, with the later of them', async (t) => {
+test('an outage detected by both status calls and listings ends once, with the later recovery', async (t) => {
   const { state, start, runtime, recovered, pass } = setUp(t, [READY, NETWORK]);
   await start();
   state.noteListing(false);

@@ -53,7 +53,7 @@ function start(t: TestContext, { use = async () => layer, isFreezable = true } =
   return { stats, steps, directory };
 }
 
-test('volumes, layers and other files of a pod are measured while it is frozen', async (t) => {
+test('a pod’s volumes, layers and other files are measured while it is frozen', async (t) => {
   const { stats, steps } = start(t);
   const found = await stats.of(ready, pod, { maxMs: 5000, signal });
   assert.deepEqual(steps, ['freeze 5000', 'measure', 'thaw']);
@@ -78,7 +78,7 @@ test('a pod that cannot be frozen is not measured', async (t) => {
   assert.deepEqual(steps, ['freeze 50']);
 });
 
-test('pods are frozen one after the other', async (t) => {
+test('pods are frozen one at a time', async (t) => {
   const gate = Promise.withResolvers<SandboxUse>();
   const { stats, steps } = start(t, { use: () => gate.promise });
   const both = [1, 2].map(() => stats.of(ready, pod, { maxMs: 5000, signal }));

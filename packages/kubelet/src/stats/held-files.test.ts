@@ -50,7 +50,7 @@ function opened(name: string, sizeBytes: number, { deleted = true } = {}): numbe
   return file;
 }
 
-test('each deleted file of a process counts once, and no other files do', async (context) => {
+test('each deleted file held by a process counts once, and no other files count', async (context) => {
   const before = await search([process.pid], anywhere);
   const files = [opened('a', 100_000), opened('b', 200_000), opened('c', 400_000, { deleted: false })];
   files.push(openSync(`/proc/self/fd/${files[0]}`, 'r'));
@@ -65,7 +65,7 @@ test('each deleted file of a process counts once, and no other files do', async 
   assert.deepEqual([kubelet, emptyDirs], [{ bytes: 0, inodes: 0 }, new Map()]);
 });
 
-test('searching the files of many processes does not block the event loop', async () => {
+test('searching many processes’ files does not block the event loop', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   const pids = Array.from({ length: 15_000 }, (_, index) => 2 ** 30 + index);
@@ -92,7 +92,7 @@ async function elsewhere(context: TestContext, descriptors: number[]): Promise<C
 
 const bytesOf = ({ layers, kubelet }: HeldFiles) => [layers, kubelet].map(({ bytes }) => Math.floor(bytes / 100_000));
 
-test('a deleted file counts in a process that received its descriptor from another mount namespace', async (context) => {
+test('a deleted file counts for a process that received its descriptor from another mount namespace', async (context) => {
   const files = [opened('passed', 100_000), opened('open', 400_000, { deleted: false })];
   const { pid } = await elsewhere(context, files);
   for (const file of files) closeSync(file);
@@ -110,7 +110,7 @@ test('a deleted file counts in a process that received its descriptor from anoth
   assert.deepEqual(bytesOf(await search([pid, process.pid], notOwn)), [0, 0], 'a directory of the host');
 });
 
-test('a file in memory from another mount namespace is on no disk', async (context) => {
+test('an in-memory file from another mount namespace is on no disk', async (context) => {
   const file = openSync('/dev/shm', constants.O_RDWR | 0o20000000 | constants.O_DIRECTORY, 0o600); // O_TMPFILE
   writeFileSync(file, Buffer.alloc(100_000, 'x'));
   const { pid } = await elsewhere(context, [file]);
@@ -157,7 +157,7 @@ function replaceStat(
   });
 }
 
-test('files are read one at a time, and the first that hangs ends the search', async (context) => {
+test('files are read one at a time, and the first read that hangs ends the search', async (context) => {
   const files = Array.from({ length: 5 }, (_, index) => opened(`slow${index}`, 1000));
   const { pid } = await elsewhere(context, files);
   for (const file of files) closeSync(file);
@@ -170,7 +170,7 @@ test('files are read one at a time, and the first that hangs ends the search', a
   assert.deepEqual([isPartial, calls], [true, 1]);
 });
 
-test('a deleted file counts under a path that is longer than the kernel shows', async (context) => {
+test('a deleted file counts even if its path is longer than the kernel shows', async (context) => {
   const pid = await python(
     context,
     `
@@ -188,7 +188,7 @@ time.sleep(60)`,
   assert.deepEqual(bytesOf(await search([pid], anywhere)), [1, 0]);
 });
 
-test('a deleted file counts in a process whose main thread has ended', async (context) => {
+test('a deleted file counts for a process whose main thread has exited', async (context) => {
   const pid = await python(
     context,
     `
@@ -297,7 +297,7 @@ for (const [what, { program, inodes }] of Object.entries(HOLDERS)) {
   });
 }
 
-test('a pod that holds the deepest of many removed directories, which cannot be counted, is partial', async (context) => {
+test('a pod that holds the deepest of many removed directories, which is uncountable, is partial', async (context) => {
   const pid = await python(
     context,
     `
@@ -314,7 +314,7 @@ time.sleep(60)`,
   assert.equal((await search([pid], anywhere)).isPartial, true);
 });
 
-test('a search includes processes that start meanwhile, and is partial if there are always more', async (context) => {
+test('a search includes processes that start meanwhile, and is partial if they keep appearing', async (context) => {
   const heir = await python(context, HOLDER_OF_ONE);
   let count = 0;
   const passedOn = async () => (count++ === 0 ? [2 ** 30] : [heir]);
@@ -324,7 +324,7 @@ test('a search includes processes that start meanwhile, and is partial if there 
   assert.equal(endless.isPartial, true);
 });
 
-test('mappings that a process splits during the search are searched again', async (context) => {
+test('mappings that a process splits during a search are searched again', async (context) => {
   const { program } = HOLDERS['a mapping, at an address that is padded in maps']!;
   const imports = 'import ctypes, os, sys, time';
   const rest = `print('ready', flush=True)\ntime.sleep(60)`;
@@ -349,7 +349,7 @@ function hasFileOf(pid: number): boolean {
   });
 }
 
-test('a search that ends early closes the list of mappings', async (context) => {
+test('a search that ends early closes the mapping list', async (context) => {
   const { program } = HOLDERS['a mapping, at an address that is padded in maps']!;
   const imports = 'import ctypes, os, sys, time';
   const rest = `print('ready', flush=True)\ntime.sleep(60)`;
@@ -361,7 +361,7 @@ test('a search that ends early closes the list of mappings', async (context) => 
   await waitFor(isClosed, { intervalMs: 10, signal: AbortSignal.timeout(2000) });
 });
 
-test('a pod that holds more than can be searched is partial, and does not delay the others of the round', async (context) => {
+test('a pod that holds too many files to search is partial, and does not delay the other pods in the round', async (context) => {
   const few = await python(context, HOLDER_OF_ONE);
   const many = await python(
     context,
@@ -415,7 +415,7 @@ function searchOf(needMs: (pod: number) => number): typeof heldFiles {
   };
 }
 
-test('pods that need more than their share get equal parts of the rest, however many need more', async () => {
+test('pods that need more than their share split the remaining time equally, however many there are', async () => {
   const pods = Array.from({ length: 50 }, (_, index) => index);
   // each pod's share is 20 ms; an equal share of the remainder is about 80 ms
   const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
@@ -427,7 +427,7 @@ test('pods that need more than their share get equal parts of the rest, however 
   );
 });
 
-test('a pod hides files if a read of its own hangs, but not if reads of two others do', async (context) => {
+test('a pod hides files if one of its own reads hangs, but not if reads of two other pods do', async (context) => {
   const all = new ReadsOfProcess();
   const [pid, reads] = [await python(context, HOLDER_OF_ONE), new BoundedReads(all)];
   const of = async (reads: BoundedReads) => {
@@ -441,7 +441,7 @@ test('a pod hides files if a read of its own hangs, but not if reads of two othe
   assert.deepEqual(await of(new BoundedReads(all)), { isPartial: false, isInterrupted: true });
 });
 
-test('a round ends at its deadline, and hides no files of the pods that it did not reach', async (context) => {
+test('a round ends at its deadline, and pods that it did not reach do not count as hiding files', async (context) => {
   const pid = await python(context, HOLDER_OF_ONE);
   const slow = (real: typeof heldFiles): typeof heldFiles => {
     return async (pids, options, budget = enough()) => {
@@ -459,7 +459,7 @@ test('a round ends at its deadline, and hides no files of the pods that it did n
   assert.ok(found.every(({ isPartial }) => !isPartial));
 });
 
-test('a slow pod does not use the time of the others that need more than their share', async () => {
+test('a slow pod does not use up the time of other pods that need more than their share', async () => {
   const searched = new Set<number>();
   const search: typeof heldFiles = async (pids, _options, budget = enough()) => {
     const [pod] = await pids();
@@ -497,7 +497,7 @@ test('a pod whose search is interrupted keeps its last complete result', async (
   await check(files(7, interrupted), 6);
 });
 
-test('a file with many locks and descriptors does not occupy the event loop', async (context) => {
+test('a file with many locks and descriptors does not block the event loop', async (context) => {
   const pid = await python(
     context,
     `
@@ -518,7 +518,7 @@ time.sleep(60)`,
   assert.ok(budget.spentMs < 2000, `${budget.spentMs} ms`);
 });
 
-test("a held file belongs to a pod's layers or to its kubelet directory, or is not the pod's", () => {
+test('a held file belongs to a pod’s layers, to its kubelet directory, or to no pod', () => {
   const placeOf = placesOf({ podUid: 'uid', containerIds: ['c1', 'c2'] });
   const check = (mount: { root?: string; type?: string; mountPoint?: string }, ...expected: (string | undefined)[]) => {
     const place = placeOf({ root: '/', type: 'ext4', mountPoint: '/data', ...mount } as MountEntry);

@@ -7,7 +7,7 @@ import type { CgroupHierarchy } from '@podwright/host';
 import { CpuRates } from './cpu-rates.ts';
 import { cgroupUse } from './node-stats.ts';
 
-test('pressure and swap of a cgroup are read together with its memory', (t) => {
+test('cgroup pressure and swap are read together with memory', (t) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-node-stats-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));
   const files = {

@@ -72,7 +72,7 @@ const disk: PodDisk = {
   } as Pod,
 };
 
-test("pod statistics are the sum of the containers', unless the runtime has some of the pod", () => {
+test('pod statistics are the sum over its containers, unless the runtime provides pod statistics', () => {
   const sums = (withPod: boolean) => {
     const { cpu, memory } = fullPodStats(measured(withPod), disk);
     return [cpu?.usageCoreNanoSeconds, cpu?.usageNanoCores, memory?.workingSetBytes];
@@ -81,7 +81,7 @@ test("pod statistics are the sum of the containers', unless the runtime has some
   assert.deepEqual(sums(true), [6e9, undefined, 30]);
 });
 
-test('layers, logs, other files, deleted files and volumes on disk count as ephemeral storage, volumes in memory do not', () => {
+test('layers, logs, other files, deleted files and volumes on disk count as ephemeral storage, in-memory volumes do not', () => {
   const stats = fullPodStats(measured(false), disk);
   assert.deepEqual([stats['ephemeral-storage']?.usedBytes, stats['ephemeral-storage']?.inodesUsed], [258, 12]);
   assert.deepEqual(stats.containers[0]!.rootfs, { time: TIME, capacityBytes: 500, usedBytes: 100, inodesUsed: 3 });
@@ -89,7 +89,7 @@ test('layers, logs, other files, deleted files and volumes on disk count as ephe
   assert.equal(stats.volume?.length, 2);
 });
 
-test('an exited container has no statistics, but its files count for the pod', () => {
+test('an exited container has no statistics, but its files count towards the pod', () => {
   const given = measured(false);
   given.runtime.containers[1]!.state = 'exited';
   const logs = new Map([...disk.logs, ['side', { bytes: 1000, inodes: 1 }]]);
@@ -102,7 +102,7 @@ test('an exited container has no statistics, but its files count for the pod', (
   assert.deepEqual(disks, { layers: { bytes: 202, inodes: 7 }, kubelet: { bytes: 1056, inodes: 6 }, claims });
 });
 
-test("volumes of claims on the kubelet's file system are no ephemeral storage, and counted apart", () => {
+test('claim volumes on the kubelet’s file system are not ephemeral storage, and are counted separately', () => {
   const root = { ...disk.root, capacityBytes: 1000, inodes: 50 };
   const use = { time: TIME, usedBytes: 300, inodesUsed: 9 };
   const volumes = [
@@ -125,7 +125,7 @@ test("volumes of claims on the kubelet's file system are no ephemeral storage, a
   assert.equal(found['ephemeral-storage']?.usedBytes, 251);
 });
 
-test('a pod is partial if a layer has no count of inodes, or a part was not measured', () => {
+test('a pod is partial if a layer has no inode count or something was not measured', () => {
   const isPartial = (given: MeasuredPod, more: Partial<PodDisk> = {}) =>
     podStatsByDisk(given, { ...disk, ...more }).isPartial;
   assert.equal(isPartial(measured(true)), false);
@@ -136,7 +136,7 @@ test('a pod is partial if a layer has no count of inodes, or a part was not meas
   assert.equal(podStatsByDisk(unknown, disk).disks.layers.bytes, 202, 'counted files still count');
 });
 
-test('CPU rates are between samples at least half a second apart', () => {
+test('CPU rates are computed between samples at least half a second apart', () => {
   const rates = new CpuRates();
   const sample = (usedMs: bigint, atMs: bigint) => rates.rate('c', usedMs * 1_000_000n, atMs * 1_000_000n);
   assert.equal(sample(0n, 0n), undefined);
@@ -151,7 +151,7 @@ test('CPU rates are between samples at least half a second apart', () => {
   assert.equal(sample(9000n, 9000n), undefined);
 });
 
-test('resource metrics have upstream’s names, labels, order and times', () => {
+test('resource metrics have the same names, labels, order and timestamps as upstream', () => {
   const node = { nodeName: 'n', startTime: TIME, cpu: { time: TIME, usageCoreNanoSeconds: 7e9 } };
   const summary = { node, pods: [fullPodStats(measured(false), disk)] };
   const lines = exposition(resourceMetrics(summary)).split('\n');
@@ -187,7 +187,7 @@ test('resource metrics have upstream’s names, labels, order and times', () => 
   assert.match(exposition(resourceMetrics(undefined)), /^resource_scrape_error 1$/m);
 });
 
-test('metrics of the runtime have the names and labels of their descriptors, and those without one are skipped', () => {
+test('runtime metrics use the names and labels of their descriptors, and metrics without a descriptor are skipped', () => {
   const metric = (name: string, labelValues: string[]) => ({
     name,
     labelValues,
@@ -209,7 +209,7 @@ test('overlapping intervals count once', () => {
   assert.equal(coveredMs([at(5, 9), at(0, 3), at(2, 6), at(20, 21)]), 10);
 });
 
-test('volumes of claims are gauges with upstream’s names, each claim once; other volumes are skipped', () => {
+test('claim volumes are gauges with upstream’s names, one per claim; other volumes are skipped', () => {
   const pvcRef = { namespace: 'shop', name: 'data' };
   const sizes = { capacityBytes: 100, availableBytes: 60, usedBytes: 7, inodes: 10, inodesFree: 8, inodesUsed: 2 };
   const text = exposition(

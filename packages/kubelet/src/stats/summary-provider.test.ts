@@ -46,18 +46,18 @@ async function summaryWith(podSandboxStats: (id: string) => object) {
   return (await provider.cpuAndMemory()).pods.map(({ podRef }) => podRef.name);
 }
 
-test('an ended pod without statistics does not hide the others', async () => {
+test('a terminated pod without statistics does not hide the others', async () => {
   assert.deepEqual(await summaryWith(() => ({ stats: { linux: { containers: [] } } })), ['runs']);
 });
 
-test('it is an error if the runtime has no statistics of any running pod', async () => {
+test('it is an error if the runtime has no statistics for any running pod', async () => {
   const away = () => {
     throw new PodwrightError('unavailable', 'away');
   };
   await assert.rejects(summaryWith(away), /cgroup deleted/);
 });
 
-test('for disks, a pod without statistics is partial and does not hide the others, nor does a runtime that does not answer', async () => {
+test('for disks, a pod without statistics is partial, and neither it nor an unresponsive runtime hides the other pods', async () => {
   const writableLayer = { timestamp: 0n, usedBytes: { value: 7n }, inodesUsed: { value: 1n } };
   const stats = [{ attributes: { id: 'runs-0' }, linux: { containers: [{ writableLayer }] } }];
   let isHung = false;
@@ -79,7 +79,7 @@ test('for disks, a pod without statistics is partial and does not hide the other
   ]);
 });
 
-test('log sizes are those of running containers, and need no call of the runtime', async (t) => {
+test('log sizes cover running containers, and require no call to the runtime', async (t) => {
   const logs = mkdtempSync(join(tmpdir(), 'podwright-log-sizes-'));
   t.after(() => rmSync(logs, { recursive: true }));
   for (const pod of ['runs', 'ended'])

@@ -8,7 +8,7 @@ import { runChecked } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { VolumeUse } from './volume-use.ts';
 
-test('volumes are measured by their files, those of servers by their file system, and those of claims have their name', async (context) => {
+test('local volumes are measured by their files, network volumes by their file system, and claim volumes include the claim name', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
   context.after(() => rm(scratch, { recursive: true }));
   await writeFile(join(scratch, 'file'), Buffer.alloc(1 << 20, 1));
@@ -45,7 +45,7 @@ test('volumes are measured by their files, those of servers by their file system
   assert.ok(server!.usedBytes! > 2 << 20, 'all of the file system');
 });
 
-test('a pod is partial until its ephemeral volumes are measured, for which large ones get a second walk', async (context) => {
+test('a pod is partial until its ephemeral volumes have been measured, and large volumes get a second walk', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
   context.after(() => rm(scratch, { recursive: true }));
   const volumes = [...Array(500).keys()].map((index) => ({ name: `v${index}`, emptyDir: {} }));
@@ -68,7 +68,7 @@ test('a pod is partial until its ephemeral volumes are measured, for which large
   assert.equal(use.isPartial(pod, 0), true);
 });
 
-test('a volume whose server does not answer delays no other, and at most one program waits for it', async (context) => {
+test('a volume on an unresponsive server delays no other volume, and at most one program waits for it', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
   const { PATH } = process.env;
   context.after(async () => {

@@ -19,7 +19,7 @@ function check(runtime: RuntimePodStatus, previous: PodCondition[], expected: st
   assert.equal(`${condition?.status} ${condition?.reason ?? ''}`.trim(), expected);
 }
 
-test('the condition holds from the exit that requests a restart until all containers are removed', () => {
+test('the condition holds from the exit that triggers the restart until all containers have been removed', () => {
   check(runtimeOf({ name: 'app', state: 'running' }), [], 'False');
   check(runtimeOf({ name: 'app', state: 'exited', exitCode: 1 }), [], 'False');
   check(runtimeOf({ name: 'app', state: 'exited', exitCode: 88 }), [], 'True RestartAllContainersStarted');
@@ -27,7 +27,7 @@ test('the condition holds from the exit that requests a restart until all contai
   check(runtimeOf(), marked, 'False');
 });
 
-test('a pod without a RestartAllContainers rule has no such condition', () => {
+test('a pod without a RestartAllContainers rule does not have this condition', () => {
   const other: Pod = { ...pod, spec: { containers: [{ name: 'app', image: 'busybox' }] } };
   assert.equal(
     restartingCondition({ pod: other, phase: 'Running', runtime: runtimeOf(), previous: marked }),

@@ -18,7 +18,7 @@ const patched = (status: PodStatus, patch: Partial<ConditionsPatch>) =>
 const set = (type: string, status: ConditionStatus) => ({ set: [{ type, status }] });
 const statusOf = (status: PodStatus, type: string) => status.conditions!.find((one) => one.type === type)?.status;
 
-test('readiness follows the condition of a readiness gate', () => {
+test('readiness depends on the condition for a readiness gate', () => {
   assert.equal(statusOf(shown, 'Ready'), 'False');
   const open = patched(shown, set('gate', 'True'));
   assert.deepEqual([statusOf(open, 'gate'), statusOf(open, 'Ready')], ['True', 'True']);

@@ -68,7 +68,7 @@ function statusOf(input: Partial<PodStatusInput> & { runtime: RuntimePodStatus }
 const condition = (status: PodStatus, type: string) => status.conditions!.find((one) => one.type === type)!;
 const exited = { state: 'exited', exitCode: 1, finishedAtMs: 3000 } as const;
 
-test('a container that was not created yet is waiting, with the reason PodInitializing if there are init containers', () => {
+test('a container that has not been created is waiting, with the reason PodInitializing if there are init containers', () => {
   const runtime = { ...runtimeOf([]), sandboxes: [] };
   assert.deepEqual(statusOf({ runtime }).containerStatuses![0]!.state, { waiting: { reason: 'ContainerCreating' } });
   const pod = podOf({ initContainers: [prepare] });
@@ -78,7 +78,7 @@ test('a container that was not created yet is waiting, with the reason PodInitia
   assert.equal(condition(status, 'PodReadyToStartContainers').status, 'False');
 });
 
-test('statuses are sorted by name, those of init containers by order, and ephemeral ones have no `started`', () => {
+test('statuses are sorted by name, init containers are in spec order, and ephemeral containers have no `started`', () => {
   const named = (name: string) => ({ name, image: 'busybox' });
   const status = statusOf({
     pod: podOf({
@@ -122,7 +122,7 @@ test('a container with probes is started and ready when they succeed', () => {
   assert.deepEqual(facts('success', 'success'), { started: true, ready: true, condition: 'True' });
 });
 
-test('a container in its restart backoff waits, and its terminated state moves to the last state', () => {
+test('a container in restart back-off is waiting, and its terminated state becomes the last state', () => {
   const reason = { reason: 'CrashLoopBackOff', message: 'back-off 10s' };
   const status = statusOf({
     runtime: runtimeOf([seen('app', { ...exited, restartCount: 2, message: 'no database' })]),
@@ -137,7 +137,7 @@ test('a container in its restart backoff waits, and its terminated state moves t
   assert.equal(status.phase, 'Running');
 });
 
-test('an init container that must run again but cannot be started is not ready', () => {
+test('an init container that must run again but cannot start is not ready', () => {
   const done = statusOf({
     pod: podOf({ initContainers: [prepare] }),
     runtime: runtimeOf([seen('prepare', { ...exited, exitCode: 0 })]),
@@ -179,7 +179,7 @@ test('a completed pod has the reason PodCompleted, and is not ready', () => {
   assert.equal(condition(status, 'Initialized').reason, 'PodCompleted');
 });
 
-test('a completed pod whose sidecar still runs is shown as Running, but returned as ended', () => {
+test('a completed pod with a running sidecar is shown as Running, but returned as ended', () => {
   const proxy: Container = { name: 'proxy', image: 'busybox', restartPolicy: 'Always' };
   const pod = podOf({ restartPolicy: 'Never', initContainers: [proxy] });
   const runtime = runtimeOf([seen('app', { ...exited, exitCode: 0 }), seen('proxy')]);
@@ -198,7 +198,7 @@ test('a completed pod whose sidecar still runs is shown as Running, but returned
   assert.equal(ended, true);
 });
 
-test('a verdict fails the pod permanently, with its reason', () => {
+test('a decision to fail the pod is permanent, and its reason is shown', () => {
   const verdict = { reason: 'DeadlineExceeded', message: 'too long' };
   const first = statusOf({ runtime: runtimeOf([seen('app')]), verdict });
   assert.equal(first.reason, 'DeadlineExceeded');
@@ -220,7 +220,7 @@ test('a verdict fails the pod permanently, with its reason', () => {
   }
 });
 
-test('a pod that is ended before it was Running stays Pending until its containers have stopped', () => {
+test('a pod that is terminated before it was Running stays Pending until its containers have stopped', () => {
   const pod = podOf({ initContainers: [{ name: 'prepare', image: 'busybox' }] });
   const previous = statusOf({ pod, runtime: runtimeOf([seen('prepare')]) });
   assert.equal(previous.phase, 'Pending');
@@ -231,7 +231,7 @@ test('a pod that is ended before it was Running stays Pending until its containe
   assert.equal(phase(false, exited), 'Failed');
 });
 
-test('states of containers that the runtime has removed are kept from the previous status', () => {
+test('states of containers removed from the runtime are kept from the previous status', () => {
   const pod = podOf({ restartPolicy: 'Never' });
   const before = statusOf({
     pod,
@@ -250,7 +250,7 @@ test('a condition keeps its transition time until it changes', () => {
   assert.equal(condition(third, 'Ready').lastTransitionTime, '1970-01-01T00:01:39Z');
 });
 
-test('a readiness gate that is not set keeps the pod unready', () => {
+test('an unset readiness gate keeps the pod unready', () => {
   const status = statusOf({
     pod: podOf({ readinessGates: [{ conditionType: 'x/ok' }] }),
     runtime: runtimeOf([seen('app')]),
@@ -259,7 +259,7 @@ test('a readiness gate that is not set keeps the pod unready', () => {
   assert.equal(condition(status, 'Ready').reason, 'ReadinessGatesNotReady');
 });
 
-test('the termination messages of a pod share 12 KiB, and no character is cut', () => {
+test('the termination messages of a pod share 12 KiB, and no character is split', () => {
   const containers = ['a', 'b', 'c', 'd'].map((name) => ({ name, image: 'busybox' }));
   const message = `${'x'.repeat(3071)}é${'x'.repeat(2000)}`;
   const { containerStatuses } = statusOf({
@@ -269,7 +269,7 @@ test('the termination messages of a pod share 12 KiB, and no character is cut', 
   for (const { state } of containerStatuses!) assert.equal(state.terminated!.message, 'x'.repeat(3071));
 });
 
-test('a container that was running and is in the unknown state has failed, but its pod still counts as started', () => {
+test('a container that was running and is now in the unknown state has failed, but its pod still counts as started', () => {
   const previous = statusOf({ runtime: runtimeOf([seen('app')]) });
   const unknown = runtimeOf([seen('app', { state: 'unknown' })]);
   const status = statusOf({ runtime: unknown, previous });
@@ -281,7 +281,7 @@ test('a container that was running and is in the unknown state has failed, but i
   assert.equal(statusOf({ runtime: unknown }).phase, 'Pending', 'it was never seen running');
 });
 
-test('a removed ephemeral container is terminated, and is not restarted', () => {
+test('a removed ephemeral container is terminated and not restarted', () => {
   const pod = podOf({ ephemeralContainers: [{ name: 'shell', image: 'busybox' }] });
   const withoutRecord = (shell: RuntimeContainer) => {
     const previous = statusOf({ pod, runtime: runtimeOf([seen('app'), shell]) });
@@ -302,7 +302,7 @@ test('a pod with a new sandbox is pending while its init containers run again, a
   assert.equal(statusOf({ pod, runtime: runtimeOf([seen('app')]), previous: status }).phase, 'Running');
 });
 
-test('an init container without a record is completed once a main container was created', () => {
+test('an init container without a record is completed once a main container has been created', () => {
   const pod = podOf({ initContainers: [prepare] });
   const { initContainerStatuses } = statusOf({ pod, runtime: runtimeOf([seen('app')]) });
   assert.equal(initContainerStatuses![0]!.state.terminated?.reason, 'Completed');

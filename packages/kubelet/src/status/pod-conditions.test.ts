@@ -51,7 +51,7 @@ function check(given: Given, letters: string, reasons: Record<string, string> = 
 
 const unready = { Ready: 'ContainersNotReady', ContainersReady: 'ContainersNotReady' };
 
-test('a pod is ready once its containers and sidecars are', () => {
+test('a pod is ready once its containers and sidecars are ready', () => {
   check({ statuses: ['app:ready'] }, 'SIRCP');
   check({ statuses: ['app:started'] }, 'SIrcP', unready);
   const spec = { initContainers: [container('side', { restartPolicy: 'Always' })] };
@@ -59,7 +59,7 @@ test('a pod is ready once its containers and sidecars are', () => {
   check({ spec, init: ['side:ready'], statuses: ['app:ready'] }, 'SIRCP');
 });
 
-test('a pod is initialized once its init containers are done, and stays so when they are removed', () => {
+test('a pod is initialized once its init containers have completed, and stays so after they are removed', () => {
   const spec = { initContainers: [container('first')] };
   const waiting = { Initialized: 'ContainersNotInitialized', ...unready };
   check({ spec, phase: 'Pending', init: ['first:started'], statuses: ['app'] }, 'SircP', waiting);
@@ -71,13 +71,13 @@ test('a pod is initialized once its init containers are done, and stays so when 
   assert.equal(initialized!.message, 'containers with incomplete status: [first]');
 });
 
-test('conditions of an ended pod have the reason of its end', () => {
+test('the conditions of a terminated pod have the reason for its end', () => {
   const done = { Initialized: 'PodCompleted', Ready: 'PodCompleted', ContainersReady: 'PodCompleted' };
   check({ phase: 'Succeeded', sandboxReady: false }, 'sIrcP', done);
   check({ phase: 'Failed', sandboxReady: false }, 'sIrcP', { Ready: 'PodFailed', ContainersReady: 'PodFailed' });
 });
 
-test('readiness gates hold readiness back, and conditions of other writers are kept', () => {
+test('unset readiness gates keep a pod unready, and conditions of other writers are kept', () => {
   const spec = { readinessGates: [{ conditionType: 'gate' }] };
   const gate = (status: 'True' | 'False'): PodCondition => ({
     type: 'gate',
@@ -92,7 +92,7 @@ test('readiness gates hold readiness back, and conditions of other writers are k
   assert.deepEqual(conditions({ spec, previous: [gate('True')] })[0], gate('True'));
 });
 
-test('the time of a condition is that of its last change', () => {
+test('the transition time of a condition is that of its last change', () => {
   const previous = conditions({ statuses: ['app:started'], now: 'then' });
   const times = Object.fromEntries(
     conditions({ statuses: ['app:ready'], previous }).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),

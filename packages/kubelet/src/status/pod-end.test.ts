@@ -26,13 +26,13 @@ function check(init: string[], main: string[], expected: string, sidecar = false
   assert.equal(`${shown(ended.init)} / ${shown(ended.main)}`, expected, `${init} / ${main}`);
 }
 
-test('a container whose exit was not observed has failed', () => {
+test('a container with an unobserved exit has failed', () => {
   check([], ['running', 'done'], ' / 137 0');
   check([], ['waiting', 'crashed'], ' / 137 137');
   check(['done'], ['waiting'], '0 / 137');
 });
 
-test('of a pod that was not initialized only containers that may have started have failed', () => {
+test('in an uninitialized pod only containers that may have started have failed', () => {
   check(['running', 'waiting'], ['waiting'], '137 - / -');
   check(['done', 'crashed', 'waiting'], ['waiting'], '0 137 - / -');
   check(['waiting', 'waiting'], ['waiting'], '137 - / -');

@@ -50,7 +50,7 @@ function check(
   assert.equal(podPhase({ pod, initStatuses, statuses, initialized, terminal }), expected);
 }
 
-test('a pod is pending until every container has been started', () => {
+test('a pod is pending until all of its containers have been started', () => {
   check({ main: ['waiting'] }, 'Pending');
   check({ main: ['running', 'waiting'] }, 'Pending');
   check({ init: ['running'], main: ['waiting'] }, 'Pending');

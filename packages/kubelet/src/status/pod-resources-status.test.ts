@@ -12,7 +12,7 @@ function check(all: ResourceRequirements[], spec: Partial<PodSpec>, expected: Ex
   assert.deepEqual(podResourcesStatus(pod), expected);
 }
 
-test("a pod's resources are the sum of its containers'", () => {
+test('the resources of a pod are the sum of its containers’ resources', () => {
   check([{}], {}, { resources: {} });
   const own = { requests: { cpu: '250m', memory: '32Mi' }, limits: { memory: '64Mi' } };
   check(
@@ -25,7 +25,7 @@ test("a pod's resources are the sum of its containers'", () => {
   );
 });
 
-test("a pod's resources are its pod-level resources plus overhead", () => {
+test('the resources of a pod with pod-level resources are those plus the overhead', () => {
   const resources = { requests: { cpu: '1' }, limits: { cpu: '2' } };
   check(
     [{ requests: { cpu: '100m', memory: '1Mi' } }],

@@ -18,7 +18,7 @@ function scratch(context: TestContext): string {
 
 const running: StatusRecord = { namespace: 'default', name: 'web', status: { phase: 'Running', reason: 'first' } };
 
-test('the last saved record of each pod is read after a restart, and deleted ones are not', async (context) => {
+test('the last saved record of each pod is read after a restart, and deleted records are not', async (context) => {
   const directory = scratch(context);
   const records = new StatusRecords(directory, silentLogger);
   records.save('a', running);
@@ -46,7 +46,7 @@ test('a pod that is added again after its deletion starts over, even if its reco
   assert.equal(next.lastKnown(pod), undefined);
 });
 
-test('without pods no files remain', async (context) => {
+test('no files remain if there are no pods', async (context) => {
   const directory = join(scratch(context), 'statuses');
   const records = new StatusRecords(directory, silentLogger);
   assert.equal((await records.read()).size, 0);
@@ -59,7 +59,7 @@ test('without pods no files remain', async (context) => {
   await records.close();
 });
 
-test('a static pod that was ended or rejected by a shutdown of the host starts over, a pod of an API server does not', async (context) => {
+test('a static pod that was terminated or rejected by a node shutdown starts over, an API server pod does not', async (context) => {
   const records = new StatusRecords(scratch(context), silentLogger);
   const { disruption: _, ...ended } = SHUT_DOWN;
   for (const why of [ended, REFUSED_AT_SHUTDOWN]) {
@@ -116,7 +116,7 @@ for (const failing of ['the first of them', 'both'])
     );
   });
 
-test('the record of an ended pod is written at once', async (context) => {
+test('the record of a terminated pod is written at once', async (context) => {
   const directory = scratch(context);
   const records = new StatusRecords(directory, silentLogger);
   records.save('a', { ...running, status: { phase: 'Failed' } });

@@ -13,7 +13,7 @@ function setUp() {
 
 const nothing = async () => undefined;
 
-test('the steps of a sync form one trace, and those of the next sync another', async () => {
+test('the steps of a sync form one trace, and those of the next sync form another', async () => {
   const { exported, pods } = setUp();
   for (const name of ['syncPod', 'syncTerminatingPod'])
     await pods.sync('u', name, async () => {
@@ -37,13 +37,13 @@ test('the steps of a sync form one trace, and those of the next sync another', a
   assert.equal(roots[0]?.attributes?.['k8s.pod.uid'], 'u');
 });
 
-test('a sync without steps is not exported, and calls outside of steps have no trace', async () => {
+test('a sync without steps is not exported, and calls outside of steps are not traced', async () => {
   const { exported, pods } = setUp();
   const current = await pods.sync('u', 'syncPod', async () => pods.tracer.current());
   assert.deepEqual([current, exported, pods.spans('u')], [undefined, [], []]);
 });
 
-test('a failed step has its error as detail', async () => {
+test('a failed step includes its error as a detail', async () => {
   const { pods } = setUp();
   const observed: TraceSpan[] = [];
   pods.observe((_uid, span) => observed.push(span));
@@ -52,7 +52,7 @@ test('a failed step has its error as detail', async () => {
   assert.equal(observed[0]?.detail, `failed: ${'x'.repeat(292)}`);
 });
 
-test('the spans of the runtime are converted, and missing if it does not support them', async () => {
+test('runtime spans are converted, and absent if the runtime does not support them', async () => {
   const { pods } = setUp();
   await pods.span('u', 'run sandbox', nothing);
   const steps = pods.spans('u');

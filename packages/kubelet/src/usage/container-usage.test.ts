@@ -4,7 +4,7 @@ import { withTimeout } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { ContainerUsage } from './container-usage.ts';
 
-test('a change of the wall clock makes a report neither late nor old', async (t) => {
+test('wall clock changes make a report neither late nor stale', async (t) => {
   let offsetMs = 0;
   const now = Date.now;
   t.mock.method(Date, 'now', () => now() + offsetMs);

@@ -25,7 +25,7 @@ const applyTo = async (to: OciSpec, edits: CdiEdits[]) =>
   applyCdiEdits(to, { edits, nodes: await resolveNodes(edits) });
 const apply = (...edits: CdiEdits[]) => applyTo(spec, edits);
 
-test('an added variable replaces the one of the same name, in the same position', async () => {
+test('an added variable replaces the one with the same name, in place', async () => {
   assert.deepEqual((await apply({ env: ['A=9', 'C=3'] })).process.env, ['A=9', 'B=2', 'C=3']);
 });
 
@@ -46,7 +46,7 @@ test('an added mount replaces the one with the same destination, and parents com
   );
 });
 
-test('hooks are appended by name, groups except 0 are added, and the last RDT class is used', async () => {
+test('hooks are appended by name, groups other than 0 are added, and the last RDT class wins', async () => {
   const edited = await apply(
     { hooks: [{ hookName: 'prestart', path: '/a' }], additionalGids: [0, 7, 1], intelRdt: { closID: 'one' } },
     { hooks: [{ hookName: 'prestart', path: '/b', timeout: 2 }], intelRdt: { closID: 'two' } },
@@ -56,7 +56,7 @@ test('hooks are appended by name, groups except 0 are added, and the last RDT cl
   assert.deepEqual(edited.linux.intelRdt, { closID: 'two' });
 });
 
-test('fields that a node omits are taken from the host', async () => {
+test('omitted fields of a device node are taken from the host', async () => {
   const { linux } = await apply({ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] });
   assert.deepEqual(linux.devices, [{ path: '/dev/my-null', type: 'c', major: 1, minor: 3, fileMode: 0o666 }].map(like));
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
@@ -65,7 +65,7 @@ test('fields that a node omits are taken from the host', async () => {
 /** Overrides the file mode, because the host's /dev/null may have other permissions. */
 const like = (device: object) => ({ ...device, fileMode: 0o666 });
 
-test('a complete node need not exist on the host, and a node without permissions gets no device rule', async () => {
+test('a fully specified device node need not exist on the host, and one without permissions gets no device rule', async () => {
   const { linux } = await apply({
     deviceNodes: [
       { path: '/dev/none', type: 'u', major: 240, minor: 7, permissions: 'none', uid: 4, gid: 5, fileMode: 0o600 },
@@ -79,7 +79,7 @@ test('a complete node need not exist on the host, and a node without permissions
   assert.equal(linux.resources?.devices?.length, 1);
 });
 
-test('a node belongs to the user of the container unless it names an owner', async () => {
+test('a device node belongs to the container’s user unless it specifies an owner', async () => {
   const user = { uid: 1000, gid: 2000 };
   const edits = [{ deviceNodes: [{ path: '/dev/null' }, { path: '/dev/zero', uid: 0 }] }];
   const { linux } = await applyTo({ ...spec, process: { ...spec.process, user } }, edits);
@@ -90,7 +90,7 @@ test('a node belongs to the user of the container unless it names an owner', asy
   ]);
 });
 
-test('a node is refused if the host has none or one of another type', async () => {
+test('a device node is rejected if the host has none or one of a different type', async () => {
   const refuse = (node: { path: string; type?: 'b' | 'c' }, message: RegExp) =>
     assert.rejects(apply({ deviceNodes: [node] }), { code: 'failed_precondition', message });
   await refuse({ path: '/dev/no-such-device' }, /CDI device node \/dev\/no-such-device.*no such file or directory/);
@@ -98,7 +98,7 @@ test('a node is refused if the host has none or one of another type', async () =
   await refuse({ path: '/dev/null', type: 'b' }, /\/dev\/null is of type c, not b/);
 });
 
-test('in a user namespace a node is bind-mounted, because mknod is not permitted', async () => {
+test('in a user namespace device nodes are bind-mounted, because mknod is not permitted', async () => {
   const mapped = { ...spec, linux: { ...spec.linux, namespaces: [{ type: 'user' as const, path: '/ns' }] } };
   const edits = [{ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] }];
   const { linux, mounts } = await applyTo(mapped, edits);

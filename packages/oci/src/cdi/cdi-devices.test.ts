@@ -24,7 +24,7 @@ function write(file: string, devices: string[], change: object = {}): void {
 const variables = async (...names: string[]) =>
   (await resolveCdiDevices(names, directories)).edits.flatMap(({ env = [] }) => env);
 
-test("devices are found by name, and a file's common edits come once, before those of its first device", async () => {
+test('devices are found by name, and common edits of a file are applied once, before those of its first device', async () => {
   write('static/one.json', ['x', 'y'], { containerEdits: { env: ['ALL=one'] } });
   write('static/two.json', ['z'], { kind: 'a.com/c' });
   assert.deepEqual(await variables('a.com/b=y', 'a.com/c=z', 'a.com/b=x'), [
@@ -35,14 +35,14 @@ test("devices are found by name, and a file's common edits come once, before tho
   ]);
 });
 
-test('a later directory takes precedence, and a new file takes effect at once', async () => {
+test('a later directory takes precedence, and a new file takes effect immediately', async () => {
   write('static/one.json', ['x']);
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of static/one.json']);
   write('dynamic/one.json', ['x']);
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of dynamic/one.json']);
 });
 
-test('the refusal of an unknown device names the device and the unreadable files', async () => {
+test('the error for an unknown device names the device and the unreadable files', async () => {
   write('static/one.json', ['x']);
   writeFileSync(join(root, 'static/broken.yaml'), 'cdiVersion: [');
   writeFileSync(join(root, 'static/readme.txt'), 'not one');
@@ -55,14 +55,14 @@ test('the refusal of an unknown device names the device and the unreadable files
   });
 });
 
-test('a device that two files of one directory define is refused', async () => {
+test('a device defined by two files in one directory is rejected', async () => {
   write('static/one.json', ['x']);
   write('static/two.json', ['x', 'y']);
   await assert.rejects(variables('a.com/b=x'), { code: 'failed_precondition', message: /one\.json and .*two\.json/ });
   assert.deepEqual(await variables('a.com/b=y'), ['FROM=y of static/two.json']);
 });
 
-test('without devices nothing is read, and directories need not exist', async () => {
+test('nothing is read if no devices are requested, and directories need not exist', async () => {
   assert.deepEqual(await resolveCdiDevices([], ['/no/such/directory']), { edits: [], nodes: [] });
   await assert.rejects(resolveCdiDevices(['a/b=c'], ['/no/such/directory']), { code: 'failed_precondition' });
 });

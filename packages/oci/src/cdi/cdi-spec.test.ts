@@ -23,7 +23,7 @@ test('all fields of a specification are decoded', () => {
   assert.deepEqual(withEdits(containerEdits).containerEdits, containerEdits);
 });
 
-test('the refusal of an invalid specification names the file and the field', () => {
+test('the error for an invalid specification names the file and the field', () => {
   const refuse = (change: object, message: RegExp) =>
     assert.throws(() => decode(change), { code: 'invalid_argument', message }, String(message));
   refuse({ cdiVersion: '0.2.0' }, /f\.json: cdiVersion: is not one of/);
@@ -47,7 +47,7 @@ test('the refusal of an invalid specification names the file and the field', () 
   assert.throws(() => decodeCdiSpec('', 'f.yaml'), { code: 'invalid_argument' });
 });
 
-test('a field that the version does not have is refused', () => {
+test('a field that does not exist in the version is rejected', () => {
   const refuse = (edits: object, version: string, needed: string) =>
     assert.throws(() => withEdits(edits, version), { message: new RegExp(`fields of version ${needed}`) });
   refuse({ mounts: [{ hostPath: '/x', containerPath: '/x', type: 'bind' }] }, '0.3.0', '0\\.4\\.0');
@@ -60,7 +60,7 @@ test('a field that the version does not have is refused', () => {
   assert.throws(() => decode({ devices: [{ name: '0', containerEdits: {} }] }), /fields of version 0\.5\.0/);
 });
 
-test('YAML that aliases or nesting would expand without bound is refused', () => {
+test('YAML with unbounded expansion through aliases or nesting is rejected', () => {
   const line = (name: string, of: string) => `${name}: &${name} [${Array(10).fill(`*${of}`).join(', ')}]\n`;
   const bomb = `a: &a [1]\n${line('b', 'a')}${line('c', 'b')}${line('d', 'c')}${line('e', 'd')}`;
   assert.throws(() => decodeCdiSpec(bomb, 'f.yaml'), { code: 'invalid_argument' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDeviceName, requestedDevices } from './device-name.ts';
 
-test('a device is vendor/class=name', () => {
+test('a device name has the form vendor/class=name', () => {
   const parts = (vendor: string, deviceClass: string, name: string) => ({ vendor, class: deviceClass, name });
   assert.deepEqual(parseDeviceName('nvidia.com/gpu=0'), parts('nvidia.com', 'gpu', '0'));
   assert.deepEqual(parseDeviceName('a/b.c=x:1_2-3.4'), parts('a', 'b.c', 'x:1_2-3.4'));
@@ -24,13 +24,13 @@ test('a device is vendor/class=name', () => {
   for (const text of none) assert.equal(parseDeviceName(text), undefined, JSON.stringify(text));
 });
 
-test('devices of the CRI field come first, then those of annotations, without duplicates', () => {
+test('devices from the CRI field come before those from annotations, without duplicates', () => {
   const annotations = { 'cdi.k8s.io/plugin_0': 'a/b=2,a/b=1', 'other.io/x': 'not a device' };
   assert.deepEqual(requestedDevices(['a/b=1', 'a/b=1'], annotations), ['a/b=1', 'a/b=2']);
   assert.deepEqual(requestedDevices([], {}), []);
 });
 
-test('the refusal of an invalid device name names its source', () => {
+test('the error for an invalid device name names its source', () => {
   const refuse = (named: string[], annotations: Record<string, string>, message: RegExp) =>
     assert.throws(() => requestedDevices(named, annotations), { code: 'invalid_argument', message });
   refuse(['gpu0'], {}, /CDI devices: "gpu0" is not/);

@@ -54,7 +54,7 @@ function podOf(uid: string, parts: Record<string, Part | string>): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: of(false), initContainers: of(true) } };
 }
 
-test('containers that request whole processors get exclusive ones, all others share the rest', async (context) => {
+test('containers requesting whole CPUs get exclusive ones, and all others share the rest', async (context) => {
   const { manager, admit, admission } = await open(context);
   assert.deepEqual([manager.reserved, manager.allocatable], [[0], [1, 2, 3, 4, 5, 6, 7]]);
   assert.equal(await admit(podOf('u1', { whole: '2', part: '500m' })), undefined);
@@ -68,7 +68,7 @@ test('containers that request whole processors get exclusive ones, all others sh
   assert.equal(await admit(podOf('u2', { app: '6' })), undefined);
 });
 
-test('a pod that is not guaranteed, or has pod-level resources, uses shared processors', async (context) => {
+test('a pod that is not Guaranteed or has pod-level resources uses shared CPUs', async (context) => {
   const { manager, admit } = await open(context);
   const burstable = podOf('u1', { app: '2' });
   burstable.spec.containers[0]!.resources = { requests: { cpu: '2' } };
@@ -79,7 +79,7 @@ test('a pod that is not guaranteed, or has pod-level resources, uses shared proc
   assert.deepEqual([manager.ownOf('u1', 'app'), manager.ownOf('u2', 'app')], [[], []]);
 });
 
-test('later containers reuse processors of init containers, but not of sidecars', async (context) => {
+test('later containers reuse CPUs of init containers, but not of sidecars', async (context) => {
   const { manager, admit } = await open(context);
   const pod = podOf('u1', {
     first: { cpu: '4', init: 'once' },
@@ -117,7 +117,7 @@ test('a restarted kubelet restores its assignments, and rejects invalid ones', a
   await assert.rejects(CpuManager.open(absent), /the host has no processors 9/);
 });
 
-test('with strict-cpu-reservation reserved processors are not even shared', async (context) => {
+test('with strict-cpu-reservation reserved CPUs are not even shared', async (context) => {
   const { manager, options } = await open(context, { options: { ...NO_CPU_OPTIONS, strictReservation: true } });
   assert.deepEqual(manager.cpusOf('u', 'c'), [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual((await CpuManager.open(options)).cpusOf('u', 'c'), [1, 2, 3, 4, 5, 6, 7]);
@@ -138,7 +138,7 @@ test('with full-pcpus-only containers do not share cores', async (context) => {
   assert.equal(await admit(podOf('u2', { app: '4' })), undefined, 'again, with the processors that it has');
 });
 
-test('processors are on a suitable NUMA node, or the pod is rejected', async (context) => {
+test('CPUs are allocated on a suitable NUMA node, or the pod is rejected', async (context) => {
   const { manager, admit } = await open(context, {}, SINGLE);
   assert.equal(await admit(podOf('u1', { app: '4' })), undefined);
   assert.deepEqual(manager.ownOf('u1', 'app'), [2, 3, 6, 7]);
@@ -159,7 +159,7 @@ test('processors are on a suitable NUMA node, or the pod is rejected', async (co
   assert.equal((await byPod.admit(podOf('u2', { a: '2', b: '2' })))?.reason, 'TopologyAffinityError');
 });
 
-test('a container has no processors if the checkpoint cannot be written', async (context) => {
+test('a container gets no CPUs if the checkpoint cannot be written', async (context) => {
   const { manager, admit, options } = await open(context);
   await rm(options.file);
   await mkdir(options.file);

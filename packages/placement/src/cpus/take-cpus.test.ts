@@ -56,11 +56,11 @@ const PACKED: Case[] = [
   [CACHES_OF_TWO_SOCKETS, '2-15', 6, '2-7', { byCache: true }],
 ];
 
-test('processors are taken in whole nodes, sockets and cores while enough are needed', () => {
+test('CPUs are taken in whole nodes, sockets and cores as long as enough are requested', () => {
   for (const one of PACKED) check(takePacked, one);
 });
 
-test('processors are taken in equal parts from NUMA nodes', () => {
+test('CPUs are taken evenly from NUMA nodes', () => {
   const all: Case[] = [
     [TWO_SOCKETS, '0-11', 8, '0-3,6-9'],
     [FOUR_NODES, '0-79', 64, '0-7,10-17,20-27,30-37,40-47,50-57,60-67,70-77'],
@@ -74,7 +74,7 @@ test('processors are taken in equal parts from NUMA nodes', () => {
   check((request) => takeDistributed({ ...request, groupSize: 2 }), [TWO_SOCKETS, '0-11', 4, '0,2,6,8']);
 });
 
-test('lists of processors have the kernel’s format', () => {
+test('CPU lists have the kernel’s format', () => {
   const lists: [text: string, cpus: number[], written?: string][] = [
     ['', []],
     ['0', [0]],

@@ -74,7 +74,7 @@ async function until(what: string, check: () => boolean): Promise<boolean> {
 const healthy = (manager: DeviceManager, count: number, resource = WIDGET) =>
   until(`${count} devices`, () => (manager.amounts().allocatable[resource] ?? -1) === count);
 
-test('a container gets a plugin’s devices, with the options of the plugin’s answer', async (context) => {
+test('a container gets a plugin’s devices, with the options in the plugin’s response', async (context) => {
   const node = await newNode(context);
   const { manager, admit, admission } = await node.start();
   const answer = (ids: string[]) => ({
@@ -134,7 +134,7 @@ test('later containers reuse devices of init containers, but not of sidecars', a
   assert.deepEqual(has('app').toSorted(), ['w2', 'w3']);
 });
 
-test('an init container’s devices are not reused by the next pod, nor by its own after that was released', async (context) => {
+test('devices of an init container are not reused by the next pod, nor by its own pod after a release', async (context) => {
   const node = await newNode(context);
   const { manager, admission, admit } = await node.start();
   const on = (place: number, ...ids: string[]) => ids.map((id) => ({ id, nodes: [place] }));
@@ -156,7 +156,7 @@ test('an init container’s devices are not reused by the next pod, nor by its o
   assert.deepEqual(devices, { 0: ['w1'], 1: ['w3'] });
 });
 
-test('assignments survive a restart of the kubelet, and end with their pod', async (context) => {
+test('assignments survive a kubelet restart and end with their pod', async (context) => {
   const node = await newNode(context);
   const before = await node.start();
   const plugin = await node.plugin({ devices: ['w1', 'w2'] });
@@ -196,7 +196,7 @@ test('a corrupt checkpoint is ignored', async (context) => {
   }
 });
 
-test('devices of a disconnected plugin stay known for the grace period, but are not assigned', async (context) => {
+test('devices of a disconnected plugin remain for the grace period, but are not assigned', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const plugin = await node.plugin({ devices: ['w1', { id: 'w2', isHealthy: false }] });
@@ -214,7 +214,7 @@ test('devices of a disconnected plugin stay known for the grace period, but are 
   assert.equal(await admit(podOf('u2', { app: { [WIDGET]: '1' } })), undefined);
 });
 
-test('a pod whose device becomes unhealthy is reported, with the device’s health', async (context) => {
+test('a pod with a device that becomes unhealthy is reported, including the device health', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const plugin = await node.plugin({ devices: ['w1', 'w2'] });
@@ -230,7 +230,7 @@ test('a pod whose device becomes unhealthy is reported, with the device’s heal
   assert.deepEqual([node.unhealthy, manager.healthOf('u1', 'app')], [[['u1']], shown('Unhealthy')]);
 });
 
-test('a plugin’s preferred devices are chosen, but only free ones', async (context) => {
+test('a plugin’s preferred devices are used if they are free', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   await node.plugin({ devices: ['w1', 'w2', 'w3', 'w4'], prefer: () => ['unknown', 'w4', 'w3', 'w1'] });
@@ -242,7 +242,7 @@ test('a plugin’s preferred devices are chosen, but only free ones', async (con
   assert.deepEqual(has('u2'), ['w1', 'w2']);
 });
 
-test('invalid registrations are refused with upstream’s messages', async (context) => {
+test('invalid registrations are rejected with the same messages as upstream', async (context) => {
   const node = await newNode(context);
   await node.start();
   const plugin = new FakePlugin(node.directory, WIDGET, { devices: [] });
@@ -259,7 +259,7 @@ test('invalid registrations are refused with upstream’s messages', async (cont
   for (const [request, expected] of wrong) await assert.rejects(plugin.register(request), expected);
 });
 
-test('hostile plugins are bounded: too many devices, too long IDs, truncated answers', async (context) => {
+test('hostile plugins are limited: too many devices, overlong IDs, truncated responses', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const good = await node.plugin({ devices: ['w1'] });
@@ -280,7 +280,7 @@ test('hostile plugins are bounded: too many devices, too long IDs, truncated ans
   assert.equal(manager.devicesOf('u1', 'app').length, 0, 'nothing is assigned partially');
 });
 
-test('a directory that another kubelet serves is not changed', async (context) => {
+test('a directory served by another kubelet is left unchanged', async (context) => {
   const node = await newNode(context);
   const other = createServer((socket) => socket.destroy()).listen(join(node.directory, 'kubelet.sock'));
   context.after(() => other.close());
@@ -290,7 +290,7 @@ test('a directory that another kubelet serves is not changed', async (context) =
   assert.deepEqual((await readdir(node.directory)).toSorted(), ['kubelet.sock', 'theirs.sock']);
 });
 
-test('a node is new until the first plugin has listed its devices', async (context) => {
+test('a node counts as new until the first plugin has listed its devices', async (context) => {
   const node = await newNode(context);
   const { manager } = await node.start();
   assert.equal(manager.isNew, true);
@@ -301,7 +301,7 @@ test('a node is new until the first plugin has listed its devices', async (conte
   assert.equal(next.manager.isNew, false);
 });
 
-test('resources that a claim satisfies are not requested from a plugin', async (context) => {
+test('resources satisfied by a claim are not requested from a plugin', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const plugin = await node.plugin({ devices: ['w1'] });
@@ -313,7 +313,7 @@ test('resources that a claim satisfies are not requested from a plugin', async (
   assert.deepEqual([plugin.calls, manager.isMissing(pod, container(pod, 'one'))], [[], false]);
 });
 
-test('a container has no devices if the checkpoint cannot be written, neither at admission nor at its start', async (context) => {
+test('a container gets no devices if the checkpoint cannot be written, neither at admission nor at start', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   await node.plugin({ devices: ['w1'] });
@@ -334,7 +334,7 @@ test('a container has no devices if the checkpoint cannot be written, neither at
   assert.equal(manager.isMissing(pod, app), false);
 });
 
-test('a hanging plugin delays only pods that request its devices, until the pod is deleted', async (context) => {
+test('a hanging plugin delays only pods requesting its devices, until the pod is deleted', async (context) => {
   const node = await newNode(context);
   const { manager, admission, admit } = await node.start();
   const hung = await node.plugin({ devices: ['w1', 'w2'] });

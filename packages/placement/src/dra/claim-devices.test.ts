@@ -46,7 +46,7 @@ const POD = {
 const container = (name: string, claims: object[], requests = {}) =>
   ({ name, resources: { claims, requests } }) as unknown as Container;
 
-test('a container gets the devices of the requests that it names', () => {
+test('a container gets the devices of the requests it names', () => {
   const check = (expected: string[], one: Container) =>
     assert.deepEqual(
       cdiDevices(POD, one, prepared).map((name) => name.split('=')[1]),
@@ -61,7 +61,7 @@ test('a container gets the devices of the requests that it names', () => {
   check(['b', 'x'], container('c0', [{ name: 'gpu', request: 'small' }], { 't.com/gpu': '1' }));
 });
 
-test('a claim that is not prepared is an error with its name', () => {
+test('an unprepared claim is an error that includes its name', () => {
   assert.throws(() => cdiDevices(POD, container('main', [{ name: 'lost' }]), prepared), {
     message: 'internal error: unable to get claim info for ResourceClaim lost in namespace default',
   });

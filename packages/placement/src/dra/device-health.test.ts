@@ -19,7 +19,7 @@ const reported = (
     healthCheckTimeoutSeconds: more.seconds ?? 0n,
   });
 
-test('the health of a device is its driver’s last report, until that is too old', () => {
+test('device health is the driver’s last report until that expires', () => {
   let nowMs = 0;
   const health = new DraHealth(() => nowMs);
   assert.deepEqual(health.of('d', A), { health: 'Unknown' });

@@ -121,7 +121,7 @@ class TestNode {
   }
 }
 
-test('operations, calls to drivers and claims in use have upstream’s metrics', async (context) => {
+test('operations, driver calls and claims in use have the same metrics as upstream', async (context) => {
   const node = new TestNode();
   await node.open(context);
   await node.claims.prepare(POD, never);
@@ -151,7 +151,7 @@ test('operations, calls to drivers and claims in use have upstream’s metrics',
   );
 });
 
-test('a claim is prepared once for its pods, and unprepared after the last', async (context) => {
+test('a claim is prepared once for all of its pods, and unprepared after the last one', async (context) => {
   const node = new TestNode();
   await node.open(context);
   node.claim = claimOf({ ownerReferences: [] });
@@ -166,7 +166,7 @@ test('a claim is prepared once for its pods, and unprepared after the last', asy
   assert.deepEqual(node.calls, ['prepare claim-1', 'unprepare claim-1']);
 });
 
-test('errors of claims that a pod may not use are upstream’s', async (context) => {
+test('errors for claims that a pod may not use match upstream', async (context) => {
   const node = new TestNode();
   await node.open(context);
   const check = async (expected: string, claim: ResourceClaim | undefined, pod = POD) => {
@@ -199,7 +199,7 @@ test('errors of claims that a pod may not use are upstream’s', async (context)
   );
 });
 
-test('a restarted kubelet has the records of prepared claims, and unprepares those without a pod', async (context) => {
+test('a restarted kubelet restores the records of prepared claims, and unprepares those without a pod', async (context) => {
   const node = new TestNode();
   await node.open(context);
   await node.claims.prepare(POD, never);
@@ -221,7 +221,7 @@ test('a restarted kubelet has the records of prepared claims, and unprepares tho
   assert.deepEqual(node.calls, ['prepare claim-1', 'unprepare claim-1']);
 });
 
-test('a changed file of records is rejected', async (context) => {
+test('a modified record file is rejected', async (context) => {
   const node = new TestNode();
   await node.open(context);
   await node.claims.prepare(POD, never);
@@ -229,7 +229,7 @@ test('a changed file of records is rejected', async (context) => {
   await assert.rejects(node.reopen(), { code: 'data_loss', message: /dra_manager_state is corrupt: drain the node/ });
 });
 
-test('drivers are registered if they have a supported service', () => {
+test('drivers are registered if they support one of the known services', () => {
   const drivers = new DraDrivers(NO_LISTENERS);
   const check = (versions: string[], expected: string) => {
     const validate = () => drivers.validate({ name: 'd', endpoint: '/s', versions });

@@ -55,7 +55,7 @@ test('a driver that disappears is not usable until it is reachable again, whethe
   await expectEvents('gone', 'silent');
 });
 
-test('a driver whose health service answers unavailable is usable', async (context) => {
+test('a driver whose health service returns unavailable is still usable', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
   const socket = join(directory, 'dra.sock');
   const events: boolean[] = [];

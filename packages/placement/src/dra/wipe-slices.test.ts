@@ -21,7 +21,7 @@ function start(graceMs: number) {
   };
 }
 
-test('slices of all drivers are deleted at the start, and those of a driver after the grace period', async (context) => {
+test('slices of all drivers are deleted at startup, and those of a disconnected driver after the grace period', async (context) => {
   const { wiper, deleted, until } = start(10);
   context.after(() => wiper.stop());
   wiper.start();
@@ -32,7 +32,7 @@ test('slices of all drivers are deleted at the start, and those of a driver afte
   assert.deepEqual(deleted, ['spec.nodeName=n', 'spec.driver=d,spec.nodeName=n']);
 });
 
-test('the slices of a driver that registers again in time stay', async (context) => {
+test('the slices of a driver that re-registers in time are kept', async (context) => {
   const { wiper, deleted } = start(20);
   context.after(() => wiper.stop());
   wiper.driverChanged('d', false);

@@ -81,7 +81,7 @@ test('memory of init containers is reused', async (context) => {
   assert.deepEqual(manager.nodesOf('u2', 'a'), [1]);
 });
 
-test('memory of an init container that no other reuses is freed when the others start, also after a restart of the kubelet', async (context) => {
+test('memory of an init container that is not reused is freed once the others start, even after a kubelet restart', async (context) => {
   const { manager, admit, options } = await open(context);
   const pod = podOf('u1', { a: { memory: '100' } }, { one: { memory: '800' }, two: { memory: '900' } });
   assert.equal(await admit(pod), undefined);
@@ -107,7 +107,7 @@ test('a pod that is admitted again with the same UID gets its whole memory', asy
   assert.deepEqual([manager.nodesOf('u1', 'init'), manager.nodesOf('u2', 'a')], [[0], [1]]);
 });
 
-test('a pod that does not fit on suitable nodes is rejected', async (context) => {
+test('a pod that does not fit on any suitable nodes is rejected', async (context) => {
   const { admit } = await open(context, TOPOLOGY);
   assert.equal(await admit(podOf('u1', { a: { memory: '600' } })), undefined);
   assert.equal(await admit(podOf('u2', { a: { memory: '600' } })), undefined);
@@ -117,7 +117,7 @@ test('a pod that does not fit on suitable nodes is rejected', async (context) =>
   });
 });
 
-test('a restarted kubelet restores its allocations, on the same host', async (context) => {
+test('a restarted kubelet restores its allocations if the host is unchanged', async (context) => {
   const { admit, options } = await open(context);
   await admit(podOf('u1', { a: { memory: '900' } }));
   const again = await MemoryManager.open(options);
@@ -128,7 +128,7 @@ test('a restarted kubelet restores its allocations, on the same host', async (co
   assert.deepEqual(again.blocksOf('u1', 'a'), []);
 });
 
-test('a container has no memory if the checkpoint cannot be written', async (context) => {
+test('a container gets no memory if the checkpoint cannot be written', async (context) => {
   const { manager, admit, options } = await open(context);
   await rm(options.file);
   await mkdir(options.file);

@@ -146,7 +146,7 @@ test('files, hidden names, broken links and loops are ignored', async (context) 
   assert.deepEqual(node.handler.calls, ['+seen']);
 });
 
-test('a hanging plugin delays no other, and the start only until the timeout', async (context) => {
+test('a hanging plugin delays no other plugin, and delays the start only until the timeout', async (context) => {
   const node = new TestNode(context);
   await node.serve('hangs.sock', 'hangs');
   await node.serve('works.sock');

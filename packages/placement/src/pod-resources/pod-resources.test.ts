@@ -22,7 +22,7 @@ const POD: Pod = {
 };
 const NOTHING = { devices: [], cpus: [], memory: [] };
 
-test('exclusive resources of containers are listed, and calls are limited', async (context) => {
+test('exclusive resources of containers are listed, and calls are rate-limited', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'pwk-pod-resources-'));
   const server = await servePodResources({
     directory: join(directory, 'pod-resources'),
@@ -81,7 +81,7 @@ test('exclusive resources of containers are listed, and calls are limited', asyn
   assert.match(String((refused[0] as PromiseRejectedResult).reason.message), /rejected by rate limit/);
 });
 
-test('a limit allows a burst, and then its rate', () => {
+test('the limiter allows a burst, followed by its rate', () => {
   let now = 0;
   const limit = new CallLimit({ perSecond: 10, burst: 2 }, () => now);
   limit.take();

@@ -22,7 +22,7 @@ const cpu = (id: number, [siblings, socket, cache]: [string, string, string]) =>
   [`cpu/cpu${id}/cache/index3/shared_cpu_list`]: cache,
 });
 
-test('processors and memory of NUMA nodes are read', async (context) => {
+test('CPUs and memory of NUMA nodes are read', async (context) => {
   const root = await sysfs(context, {
     'cpu/online': '0-3',
     ...cpu(0, ['0,2', '0', '0,2']),
@@ -52,7 +52,7 @@ test('processors and memory of NUMA nodes are read', async (context) => {
   ]);
 });
 
-test('a host with minimal information has one node, and cores with one thread', async (context) => {
+test('a host with minimal information has one node, and one thread per core', async (context) => {
   const { cpus, nodes } = await readMachine(await sysfs(context, { 'cpu/online': '0-1' }));
   assert.deepEqual(
     cpus.map(({ id, core, socket, node }) => [id, core, socket, node]),

@@ -44,13 +44,13 @@ test('a provider without a preference does not restrict the others', () => {
   check([{}], options('single-numa-node'), [undefined, true, true]);
 });
 
-test('the hint that all prefer is chosen, with the fewest nodes', () => {
+test('the hint preferred by all providers with the fewest nodes is chosen', () => {
   const cpu = { cpu: [hint([0]), hint([1]), hint([0, 1], false)] };
   check([cpu, { gpu: [hint([1]), hint([0, 1], false)] }], options('restricted'), [[1], true, true]);
   check([cpu], options('restricted'), [[0], true, true]);
 });
 
-test('resources that cannot be together are not preferred: restricted policies reject them', () => {
+test('resources that cannot be aligned are not preferred, so restricted policies reject them', () => {
   const apart = [{ cpu: [hint([0]), hint([0, 1], false)] }, { gpu: [hint([1]), hint([0, 1], false)] }];
   check(apart, options('best-effort'), [[0], false, true]);
   check(apart, options('restricted'), [[0], false, false]);
@@ -71,7 +71,7 @@ test('among sets of the same size the closest nodes may be preferred', () => {
   check(pairs, options('best-effort', 4, true), [[0, 2], true, true]);
 });
 
-test('distances are found by position, as the IDs of nodes may have gaps', () => {
+test('distances are looked up by position, as node IDs may have gaps', () => {
   const distances = new Map([
     [0, [10, 11, 30]],
     [2, [11, 10, 20]],
@@ -82,7 +82,7 @@ test('distances are found by position, as the IDs of nodes may have gaps', () =>
   check(pairs, { policy: 'best-effort', preferClosest: true, numa }, [[0, 2], true, true]);
 });
 
-test('hints of many nodes and resources are merged quickly', () => {
+test('hints for many nodes and resources are merged quickly', () => {
   const all = masksOf([0, 1, 2, 3, 4, 5, 6, 7]).map((nodes) => ({ nodes, preferred: false }));
   const many = Array.from({ length: 8 }, (_, index) => ({ [`r${index}`]: all }));
   const startedAt = performance.now();

@@ -19,7 +19,7 @@ const pod = (uid: string): Pod => ({
   spec: { containers: ['a', 'b'].map((name) => ({ name, image: 'i' })) },
 });
 
-test('admissions, pinned allocations and alignment have upstream’s metrics', async () => {
+test('admissions, pinned allocations and alignment have the same metrics as upstream', async () => {
   const registry = new Registry();
   const metrics = placementMetrics(registry);
   metrics.processors(() => ({

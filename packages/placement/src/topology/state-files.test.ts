@@ -41,7 +41,7 @@ test('devices', async (context) => {
   await assert.rejects(readDeviceRecords(file), { code: 'data_loss', message: /its checksum is wrong/ });
 });
 
-test('processors', async (context) => {
+test('the CPU state is read and written in upstream’s format', async (context) => {
   const text =
     '{"policyName":"static","defaultCpuSet":"0","entries":{"a":{},"u":{"b":"2","c":"1"}},"checksum":3196543840}';
   const file = await fileWith(context, text);
@@ -72,14 +72,14 @@ test('memory', async (context) => {
   await assert.rejects(readMemoryState(file, 'None'), /differs from state checkpoint policy "Static"/);
 });
 
-test('a FIFO is corrupt', { timeout: 10_000 }, async (context) => {
+test('a FIFO counts as a corrupt file', { timeout: 10_000 }, async (context) => {
   const file = await fileWith(context, '');
   await rm(file);
   await runChecked('mkfifo', [file]);
   await assert.rejects(readMemoryState(file, 'Static'), { message: /it is not a regular file/ });
 });
 
-test('a leftover of a write that cannot be removed does not affect the file', async (context) => {
+test('an undeletable leftover of an earlier write does not affect the file', async (context) => {
   const file = await fileWith(
     context,
     '{"Data":{"PodDeviceEntries":null,"RegisteredDevices":{}},"Checksum":3467439661}',

@@ -50,7 +50,7 @@ class Host {
   }
 }
 
-test('the addresses of an ended node are left, and its tables once its root directory has been removed', (t) => {
+test('the addresses of a stopped node are leftovers, and its tables are once its root directory has been removed', (t) => {
   const host = new Host(t);
   const [a, b] = [host.claim('a', '10.1.0.0/24'), host.claim('b', '10.2.0.0/24')];
   const end = host.start(a);
@@ -65,7 +65,7 @@ test('the addresses of an ended node are left, and its tables once its root dire
   assert.deepEqual(host.dead(), [{ node: 'a', addresses, tables, stays: false }]);
 });
 
-test('a node that starts again with another range has left its earlier one', (t) => {
+test('when a node starts with a different range, its earlier range is a leftover', (t) => {
   const host = new Host(t);
   host.start(host.claim('a', '10.1.0.0/24'))();
   const addresses = ['10.1.0.1', '10.1.0.10'];
@@ -75,7 +75,7 @@ test('a node that starts again with another range has left its earlier one', (t)
   assert.deepEqual(host.dead(host.claim('a', '10.0.0.0/8')), [left]);
 });
 
-test('what a running node uses itself is not left, although an ended node had it too', (t) => {
+test('addresses used by a running node are not leftovers, even if a stopped node also had them', (t) => {
   const host = new Host(t);
   const a = host.claim('a', '10.1.0.0/24');
   host.start(a)();
@@ -85,7 +85,7 @@ test('what a running node uses itself is not left, although an ended node had it
   assert.deepEqual(host.dead(), [{ node: 'a', addresses: [], tables: ['policies-a'], stays: false }]);
 });
 
-test('the rules of Services of an ended node are left once another node serves its range', (t) => {
+test('the Service rules of a stopped node are leftovers once another node serves its range', (t) => {
   const host = new Host(t);
   host.start(host.claim('a', '10.1.0.0/24'))();
   host.start(host.claim('b', '10.0.0.0/8'));
@@ -93,7 +93,7 @@ test('the rules of Services of an ended node are left once another node serves i
   assert.deepEqual(host.dead(), [{ node: 'a', addresses, tables: ['services-10.1.0.0/24'], stays: true }]);
 });
 
-test('a range without a record is that of an older version, whose addresses have fixed places in it', (t) => {
+test('a range without a record belongs to an older version, which uses fixed addresses in it', (t) => {
   const host = new Host(t);
   const [older, running] = ['10.1.0.0/24', '10.2.0.0/24'].map((range) => lockServiceRange(host.directory, range));
   t.after(running!);
@@ -102,7 +102,7 @@ test('a range without a record is that of an older version, whose addresses have
   assert.deepEqual(host.dead(), [{ node: undefined, addresses, tables: [], stays: false }]);
 });
 
-test('nothing is removed for nodes of other network namespaces, and a record that cannot be read is removed', (t) => {
+test('nothing is removed for nodes in other network namespaces, and an unreadable record is removed', (t) => {
   const host = new Host(t);
   const a = host.claim('a', '10.1.0.0/24', { netns: 'net:[1]' });
   host.start(a)();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { addressIn, lockServiceRange, rangesOfNodes, routesInto } from './service-range.ts';
 
-test('running nodes of a host cannot serve overlapping ranges, and the range of a stopped node is free again', (t) => {
+test('running nodes on a host cannot serve overlapping ranges, and the range of a stopped node is available again', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-ranges-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const unlock = lockServiceRange(directory, '10.96.0.0/12');
@@ -20,13 +20,13 @@ test('running nodes of a host cannot serve overlapping ranges, and the range of 
   for (const end of [other, again]) end();
 });
 
-test('an offset is counted from the first address of the range, not from the address in its text', () => {
+test('an offset is relative to the first address in the range, not to the address as written', () => {
   assert.equal(addressIn('10.96.0.0/12', 1), '10.96.0.1');
   assert.equal(addressIn('10.96.3.7/12', 10), '10.96.0.10');
   assert.equal(addressIn('10.96.1.0/24', 10), '10.96.1.10');
 });
 
-test('routes into a range lead to the whole range or a part of it, not to more', () => {
+test('routes into a range cover the whole range or a part of it, but no more', () => {
   const own = ['10.96.0.1', '10.96.0.10'];
   const routed = ['10.0.0.0/8', '10.96.0.0/12', '10.96.0.8/29', '10.96.0.10/32', '10.100.0.0/16', '10.112.0.0/12'];
   const { taken, others } = routesInto('10.96.0.0/12', own, [...routed, 'fd00::/64']);

@@ -13,7 +13,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('a port reports the endpoints of the node and whether the proxy works, until the check is removed', async (t) => {
+test('a port reports the local endpoints and the proxy’s health until the check is removed', async (t) => {
   let isHealthy = true;
   const servers = new HealthCheckServers({ isHealthy: () => isHealthy, logger: silentLogger });
   t.after(() => servers.close());

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { isBridgeFiltered } from './bridge-filter.ts';
 
-test('a bridge is filtered by its own setting or by that of all bridges, if the kernel has the module', (context) => {
+test('a bridge is filtered according to its own setting or the global one, if the kernel module is loaded', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'bridge-filter-'));
   context.after(() => rmSync(root, { recursive: true }));
   const places = { allBridges: join(root, 'all'), links: join(root, 'links') };

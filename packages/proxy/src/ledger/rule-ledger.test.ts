@@ -41,7 +41,7 @@ test('a change contains only what differs', () => {
   assert.deepEqual(ledger.takeAll().chains, []);
 });
 
-test('changes that cancel each other out before they are taken are none', () => {
+test('changes that cancel each other out before they are taken yield no change', () => {
   const ledger = createLedger();
   ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
   ledger.replace(owner('a'), undefined);
@@ -53,7 +53,7 @@ test('changes that cancel each other out before they are taken are none', () => 
   assert.equal(next(ledger), '');
 });
 
-test('of two services with the same address the first one has it, and the other one after its removal', () => {
+test('if two services have the same address, the first one owns it until its removal', () => {
   const ledger = createLedger();
   ledger.replace(owner('b'), rules([element('1', 'y')], 'y'));
   assert.equal(next(ledger), '+1>y +y');
@@ -63,7 +63,7 @@ test('of two services with the same address the first one has it, and the other 
   assert.equal(next(ledger), '-1 +1>y -x');
 });
 
-test('what several services need stays until none needs it', () => {
+test('an element that several services need stays until none of them needs it', () => {
   const ledger = createLedger();
   for (const key of ['a', 'b']) ledger.replace(owner(key), rules([element('1', 'x')], 'x'));
   assert.equal(next(ledger), '+1>x +x');
@@ -73,7 +73,7 @@ test('what several services need stays until none needs it', () => {
   assert.equal(next(ledger), '-1 -x');
 });
 
-test('the complete contents are those of all changes', () => {
+test('the complete contents equal the sum of all changes', () => {
   const ledger = createLedger();
   ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
   ledger.replace(owner('b'), rules([element('2', 'x')], 'x'));
@@ -86,7 +86,7 @@ test('the complete contents are those of all changes', () => {
   assert.equal(next(ledger), '');
 });
 
-test('a set with an owner has elements as long as it exists', () => {
+test('an owned set has elements for as long as it exists', () => {
   const ledger = createLedger();
   const own: RuleElement = { set: 'own', key: Buffer.from('1') };
   ledger.replace(owner('a'), { elements: [own], chains: [], sets: [{ name: 'own', key: ['mark'], elements: [] }] });

@@ -19,7 +19,7 @@ const change = (model: PolicyModel): string => {
   return elements.map(({ set, add, remove }) => `${set} +${add.length} -${remove.length}`).join(', ');
 };
 
-test('a pod changes the rules when its address, labels or node change, and not with the rest of its status', () => {
+test('a pod update changes the rules only if its address, labels or node change', () => {
   const model = new PolicyModel('here', silentLogger);
   assert.ok(model.setPolicy(policy, true));
   assert.ok(model.setPod(pod('a', 1), true));
@@ -34,7 +34,7 @@ test('a pod changes the rules when its address, labels or node change, and not w
   assert.ok(!model.isolates);
 });
 
-test('pods that share the address of a node, have none or have ended are not isolated', () => {
+test('pods that use the node’s address, have no address or have ended are not isolated', () => {
   const model = new PolicyModel('here', silentLogger);
   model.setPolicy(policy, true);
   model.setPod(pod('host', 1, { hostNetwork: true }), true);

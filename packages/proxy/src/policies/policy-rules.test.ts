@@ -38,7 +38,7 @@ const from = (...peers: PolicyPeer[]) => ({ podSelector: {}, ingress: [{ from: p
 const permissions = (ports: PolicyPort[], peers: PolicyPeer[] = []) =>
   rulesOf({ podSelector: {}, ingress: [{ from: peers, ports }] }).chains[0]!.rules.length - 1;
 
-test('a policy isolates the selected pods of this node and of its namespace, in the directions of its types', () => {
+test('a policy isolates the selected local pods in its namespace, in the directions of its policy types', () => {
   const both = ['ingress4 10.1.0.1', 'ingress6 fd00::1', 'egress4 10.1.0.1', 'egress6 fd00::1'];
   assert.deepEqual(isolated({ podSelector: {} }), both.slice(0, 2));
   assert.deepEqual(isolated({}), both.slice(0, 2));
@@ -49,7 +49,7 @@ test('a policy isolates the selected pods of this node and of its namespace, in 
   assert.deepEqual(isolated(), []);
 });
 
-test('peers select pods of the namespace of the policy, of selected namespaces, or both', () => {
+test('peers select pods in the policy’s namespace, in selected namespaces, or both', () => {
   assert.deepEqual(selected(from({ podSelector: {} })), ['10.1.0.1', '10.1.0.2']);
   assert.deepEqual(selected(from({ podSelector: { matchLabels: { app: 'c' } } })), []);
   assert.deepEqual(selected(from({ namespaceSelector: {} })), ['10.1.0.1', '10.1.0.2', '10.1.0.3']);
@@ -60,7 +60,7 @@ test('peers select pods of the namespace of the policy, of selected namespaces, 
   ]);
 });
 
-test('rules permit every combination of their peers and ports, each once', () => {
+test('rules allow every combination of peers and ports exactly once', () => {
   assert.equal(permissions([]), 1);
   assert.equal(permissions([{ port: 80 }, { port: 90, endPort: 99 }, { protocol: 'UDP' }]), 3);
   assert.equal(permissions([{ port: 80 }, { port: 80, protocol: 'TCP' }]), 1);
@@ -68,7 +68,7 @@ test('rules permit every combination of their peers and ports, each once', () =>
   assert.equal(permissions([{ port: 80 }, { port: 81 }], peers), 4);
 });
 
-test('the name of a port is that of the pod that is reached', () => {
+test('a named port is resolved in the destination pod', () => {
   assert.equal(permissions([{ port: 'http' }]), 1);
   assert.equal(permissions([{ port: 'http', protocol: 'UDP' }]), 0);
   assert.equal(permissions([{ port: 'absent' }]), 0);
@@ -81,7 +81,7 @@ test('the name of a port is that of the pod that is reached', () => {
   assert.deepEqual(selected(to([{ ipBlock: { cidr: '10.0.0.0/8' } }]), 'ports'), []);
 });
 
-test('pods with the same permissions share a chain, and policies with the same peers a set', () => {
+test('pods with the same permissions share a chain, and policies with the same peers share a set', () => {
   const pods = [a, pod('d', 4), pod('e', 5)];
   const policies = [policy(from({ podSelector: {} })), policy(from({ podSelector: {} }))];
   const { chains, sets, elements } = policyRules(policies, { pods, namespaces });
@@ -94,7 +94,7 @@ const blocks = (count: number): PolicyPeer[] =>
   Array.from({ length: count }, (_, index) => ({ ipBlock: { cidr: `10.${index >> 8}.${index & 255}.0/24` } }));
 const ports = (count: number): PolicyPort[] => Array.from({ length: count }, (_, index) => ({ port: index + 1 }));
 
-test('a policy that needs too many rules isolates its pods completely, and other pods have their rules', () => {
+test('a policy that requires too many rules isolates its pods completely, and does not affect other pods', () => {
   const large = { podSelector: { matchLabels: { app: 'a' } }, ingress: [{ from: blocks(1000), ports: ports(1000) }] };
   const small = { podSelector: { matchLabels: { app: 'd' } }, ingress: [{ ports: ports(2) }] };
   const pods = [a, pod('d', 4)];
@@ -109,7 +109,7 @@ test('a policy that needs too many rules isolates its pods completely, and other
   assert.equal(elements.filter(({ set }) => set === 'ingress4').length, 2);
 });
 
-test('if all policies need too many rules, pods of the namespace that needs most are isolated', () => {
+test('if all policies together require too many rules, pods in the namespace with the most rules are isolated', () => {
   const pods = Array.from({ length: 8 }, (_, index) => pod(`p${index}`, index + 1));
   const policies = pods.map(({ labels }) =>
     policy({ podSelector: { matchLabels: labels }, ingress: [{ from: blocks(50), ports: ports(90) }] }),
@@ -121,7 +121,7 @@ test('if all policies need too many rules, pods of the namespace that needs most
   assert.ok(refused.every((text) => text.includes('default/')));
 });
 
-test('a block with more exceptions than a rule may have expressions is not permitted', () => {
+test('a block with more exceptions than a rule can have expressions is not allowed', () => {
   const except = (count: number) => Array.from({ length: count }, (_, index) => `10.0.${index}.0/24`);
   const block = (count: number) => [{ ipBlock: { cidr: '10.0.0.0/8', except: except(count) } }];
   assert.equal(permissions([{ port: 80 }], block(38)), 1);

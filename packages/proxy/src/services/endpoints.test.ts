@@ -25,7 +25,7 @@ const read = (...slices: EndpointSlice[]) =>
     ({ address, port, isLocal }) => `${address}:${port}${isLocal ? ' here' : ''}`,
   );
 
-test('endpoints are those of the port, protocol and IP family, each once', () => {
+test('endpoints match by port, protocol and IP family, without duplicates', () => {
   assert.deepEqual(read(slice([endpoint(1), endpoint(2, { nodeName: 'there' })]), slice([endpoint(1)])), [
     '10.1.0.1:80 here',
     '10.1.0.2:80',
@@ -38,13 +38,13 @@ test('endpoints are those of the port, protocol and IP family, each once', () =>
   assert.deepEqual(read(slice([], { endpoints: null, ports: null })), []);
 });
 
-test('of an endpoint in two slices the one on this node counts', () => {
+test('an endpoint in two slices is taken from the one on this node', () => {
   const there = endpoint(1, { nodeName: 'there' });
   assert.deepEqual(read(slice([there]), slice([endpoint(1)])), ['10.1.0.1:80 here']);
   assert.deepEqual(read(slice([endpoint(1)]), slice([there])), ['10.1.0.1:80 here']);
 });
 
-test('of pods with the same address the ready one counts, then one that serves, in any order', () => {
+test('among pods with the same address a ready one wins, then a serving one, in any order', () => {
   const states = [ended, ending, ready];
   const chosen = (...conditions: SliceEndpoint['conditions'][]) => {
     const endpoints = conditions.map((one) => endpoint(1, { conditions: one }));
@@ -63,7 +63,7 @@ const choose = (endpoints: SliceEndpoint[], uses = both) => {
   return `${last(cluster)}|${last(local)}|${hasAny}`;
 };
 
-test('ready endpoints are chosen; without any, those that serve while they terminate, for each policy on its own', () => {
+test('ready endpoints are used; without any, serving terminating ones are, separately for each policy', () => {
   const there = { nodeName: 'there' };
   const check = (endpoints: SliceEndpoint[], expected: string) => assert.equal(choose(endpoints), expected);
   check([endpoint(1), endpoint(2, there)], '12|1|true');
@@ -77,7 +77,7 @@ test('ready endpoints are chosen; without any, those that serve while they termi
   assert.equal(choose([endpoint(1)], { cluster: true, local: false }), '1||true');
 });
 
-test('hints select the endpoints of the node, then of the zone, if every ready endpoint has some and one fits', () => {
+test('hints select endpoints for the node, then for the zone, if every ready endpoint has hints and one matches', () => {
   const forNodes = (last: number, name: string) => endpoint(last, { hints: { forNodes: [{ name }] } });
   const forZones = (last: number, name: string) => endpoint(last, { hints: { forZones: [{ name }] } });
   assert.equal(choose([forNodes(1, 'here'), forNodes(2, 'there')]), '1|12|true');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressesIn, isInBlock, nodeFacts } from './node-facts.ts';
 
-test('the primary addresses are the first internal one of each IP family, or else an external one', () => {
+test('the primary addresses are the first internal address of each IP family, or else an external one', () => {
   const addresses = [
     { type: 'Hostname', address: 'here' },
     { type: 'ExternalIP', address: '192.0.2.1' },
@@ -18,7 +18,7 @@ test('the primary addresses are the first internal one of each IP family, or els
   assert.deepEqual(nodeFacts('here', undefined).nodePortAddresses, []);
 });
 
-test('addresses of interfaces are selected by CIDR blocks of their IP family', () => {
+test('interface addresses are selected by CIDR blocks of their IP family', () => {
   const interfaces = {
     lo: [{ address: '127.0.0.1' }],
     eth0: [{ address: '10.0.0.1' }, { address: 'fd00::1' }, { address: 'fe80::1', scopeid: 2 }],

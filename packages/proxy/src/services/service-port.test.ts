@@ -11,7 +11,7 @@ const service = (spec: ServiceObject['spec'], status?: ServiceObject['status']):
 const names = (object: ServiceObject) =>
   servicePortsOf(object).map(({ name, version, clusterIp }) => [name, version, clusterIp]);
 
-test('a service has its ports in each IP family in which it has a cluster IP', () => {
+test('a service has its ports in each IP family of its cluster IPs', () => {
   assert.deepEqual(names(service({})), [['default/web:80', 4, '10.96.0.1']]);
   const ports = [
     { name: 'http', port: 80 },
@@ -33,7 +33,7 @@ test('headless and ExternalName services, and unknown protocols, have no ports',
   assert.deepEqual(names({ metadata: { name: 'x' } }), []);
 });
 
-test('addresses and ranges are those of the IP family; a range of all addresses is none', () => {
+test('addresses and ranges match the IP family, and a range of all addresses counts as none', () => {
   const ports = (loadBalancerSourceRanges: string[]) =>
     servicePortsOf(
       service(
@@ -48,7 +48,7 @@ test('addresses and ranges are those of the IP family; a range of all addresses 
   assert.deepEqual(ports(['10.0.0.0/8', '0.0.0.0/0']).sourceRanges, []);
 });
 
-test('affinity has a timeout, by default three hours', () => {
+test('session affinity has a timeout, three hours by default', () => {
   const affinity = (spec: ServiceObject['spec']) => servicePortsOf(service(spec))[0]!.affinityMs;
   assert.equal(affinity({ sessionAffinity: 'None' }), undefined);
   assert.equal(affinity({ sessionAffinity: 'ClientIP' }), 10_800_000);
@@ -56,7 +56,7 @@ test('affinity has a timeout, by default three hours', () => {
   assert.equal(affinity({ sessionAffinity: 'ClientIP', sessionAffinityConfig }), 5000);
 });
 
-test('the endpoints of a policy are used only where an address has that policy', () => {
+test('the endpoints for a policy are used only if an address has that policy', () => {
   const check = (spec: ServiceObject['spec'], expected: [external: boolean, cluster: boolean, local: boolean]) => {
     const port = servicePortsOf(service(spec))[0]!;
     const { cluster, local } = policiesOf(port);

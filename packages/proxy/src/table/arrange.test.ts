@@ -12,7 +12,7 @@ const arrange = (before: number[], now: number[]) =>
     now.map(endpoint),
   ).map(({ port }) => port);
 
-test('endpoints keep their numbers; new ones and the last ones fill the free numbers', () => {
+test('endpoints keep their numbers, and new and trailing endpoints fill the gaps', () => {
   const check = (before: number[], now: number[], expected: number[]) =>
     assert.deepEqual(arrange(before, now), expected);
   check([], [1, 2, 3], [1, 2, 3]);
@@ -26,7 +26,7 @@ test('endpoints keep their numbers; new ones and the last ones fill the free num
   check([1, 2], [], []);
 });
 
-test('for all small changes, the result has the endpoints in the order of the fewest changed numbers', () => {
+test('for all small changes, the resulting endpoint order changes the fewest numbers', () => {
   const subsets = Array.from({ length: 32 }, (_, bits) => [1, 2, 3, 4, 5].filter((port) => bits & (1 << (port - 1))));
   for (const before of subsets)
     for (const now of subsets) {

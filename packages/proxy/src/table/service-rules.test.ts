@@ -44,7 +44,7 @@ const verdicts = (...input: Parameters<typeof build>) =>
     .filter((text) => text.startsWith('services4'))
     .map((text) => text.replace('services4 ', ''));
 
-test('a cluster IP has its endpoints by number, and its own pods on this node are masqueraded to themselves', () => {
+test('a cluster IP maps numbers to endpoints, and local pods connecting to themselves are masqueraded', () => {
   assert.deepEqual(elements({}, [local, remote]), [
     'cluster_ips4 10.96.0.1',
     'services4 10.96.0.1 6 80 : pick_cluster4-2',
@@ -56,27 +56,27 @@ test('a cluster IP has its endpoints by number, and its own pods on this node ar
   assert.deepEqual(chains, ['pick_cluster4-2 1']);
 });
 
-test('other ports of a cluster IP are not refused if a server of the host listens at that address', () => {
+test('other ports of a cluster IP are not rejected if a host process listens on that address', () => {
   assert.deepEqual(elements({}, [{ addresses: ['10.96.0.1'] }]), [
     'services4 10.96.0.1 6 80 : pick_cluster4-1',
     'cluster4 10.96.0.1 6 80 0 : 10.96.0.1 8080',
   ]);
 });
 
-test('connections to a cluster IP from outside are masqueraded if the addresses of pods are known', () => {
+test('external connections to a cluster IP are masqueraded if the pod addresses are known', () => {
   const masquerade = (facts: typeof node) => elements({}, [remote], facts).filter((text) => text.startsWith('masq'));
   assert.deepEqual(masquerade(node), []);
   assert.deepEqual(masquerade(pods), ['masquerade4 10.96.0.1 6 80 : masquerade_strangers4']);
 });
 
-test('without any endpoint a service refuses; without one on this node the policy Local drops', () => {
+test('a service without endpoints rejects; with policy Local and no local endpoint it drops', () => {
   assert.deepEqual(verdicts(nodePort, []), ['10.96.0.1 6 80 : refuse', '10.0.0.1 6 30080 : refuse']);
   assert.deepEqual(verdicts({ internalTrafficPolicy: 'Local' }, [remote]), ['10.96.0.1 6 80 : drop']);
   assert.deepEqual(verdicts({ internalTrafficPolicy: 'Local' }, []), ['10.96.0.1 6 80 : refuse']);
   assert.deepEqual(verdicts({ internalTrafficPolicy: 'Local' }, [local, remote]), ['10.96.0.1 6 80 : pick_local4-1']);
 });
 
-test('an external address with the policy Local distinguishes by source, and keeps the source', () => {
+test('an external address with policy Local distinguishes connections by source and preserves the source', () => {
   const spec = { ...nodePort, externalTrafficPolicy: 'Local' as const };
   assert.deepEqual(elements(spec, [local, remote]).slice(4, 9), [
     'services4 10.0.0.1 6 30080 : outer',
@@ -92,7 +92,7 @@ test('an external address with the policy Local distinguishes by source, and kee
   assert.equal(rules(pods).length, 3);
 });
 
-test('source ranges guard the addresses of the load balancer only, and include those if they include the node', () => {
+test('source ranges apply only to load balancer addresses, and include those if they include the node', () => {
   const ingress = { loadBalancer: { ingress: [{ ip: '192.0.2.8' }] } };
   const guards = (range: string) => build({ ...nodePort, loadBalancerSourceRanges: [range] }, [local], node, ingress);
   const names = guards('203.0.113.0/24')
@@ -108,7 +108,7 @@ test('source ranges guard the addresses of the load balancer only, and include t
   );
 });
 
-test('session affinity has a chain and a set of clients for each endpoint, which policies share', () => {
+test('session affinity has one chain and one client set per endpoint, shared by policies', () => {
   const spec = { ...nodePort, sessionAffinity: 'ClientIP' as const, externalTrafficPolicy: 'Local' as const };
   const { chains, sets, elements } = build(spec, [local, remote]);
   const kinds = (names: string[]) => [...new Set(names)].map((name) => name.replace(/-.*/, '')).sort();

@@ -30,7 +30,7 @@ const counts = (model: ServicesModel): string => {
   return elements.map(({ set, add, remove }) => `${set} +${add.length} -${remove.length}`).join(', ');
 };
 
-test('one changed endpoint changes one number and the chain, whatever the order in which objects come', () => {
+test('a changed endpoint changes one number and the chain, regardless of the order in which objects arrive', () => {
   const model = create();
   model.putSlice(slice('a', 'web', ['10.1.0.1', '10.1.0.2', '10.1.0.3']));
   assert.equal(counts(model), '');
@@ -46,7 +46,7 @@ test('one changed endpoint changes one number and the chain, whatever the order 
   assert.equal(counts(model), 'cluster_ips4 +0 -1, services4 +0 -1, cluster4 +0 -1, hairpin4 +0 -1');
 });
 
-test('a slice that moves to another service leaves the first', () => {
+test('a slice that moves to another service leaves the first one', () => {
   const model = create();
   model.putService(service('web'));
   model.putService(service('other', { clusterIP: '10.96.0.2' }));
@@ -56,7 +56,7 @@ test('a slice that moves to another service leaves the first', () => {
   assert.equal(counts(model), 'services4 +2 -2, cluster4 +1 -1');
 });
 
-test('objects with the label of another proxy are ignored, also if they get it later', () => {
+test('objects labeled for another proxy are ignored, even if the label is added later', () => {
   const model = create();
   const label = { 'service.kubernetes.io/service-proxy-name': 'other' };
   model.putService(service('web', {}, label));
@@ -67,7 +67,7 @@ test('objects with the label of another proxy are ignored, also if they get it l
   assert.equal(counts(model), 'cluster_ips4 +0 -1, services4 +0 -1');
 });
 
-test('a service that cannot be computed has no rules, and others keep theirs', () => {
+test('a service whose rules cannot be computed has none, and others keep theirs', () => {
   const model = create();
   model.putService(service('good'));
   model.putService(service('bad', { clusterIP: '10.96.0.2', ports: [{ port: 70_000 }] }));
@@ -82,7 +82,7 @@ const served = (model: ServicesModel) =>
     .elements.map(({ key, comment }) => `${addressText(key.subarray(0, 4))} ${comment}`)
     .sort();
 
-test('external addresses that belong to the cluster or the node are not served, and others are', () => {
+test('external addresses of the cluster or the node are not served, other external addresses are', () => {
   const interfaces = { eth0: [{ address: '192.0.2.1' }] };
   const reserved = { serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.1.0.0/16'], node: undefined, interfaces };
   const model = create({ reservedCidrs: reservedCidrs(reserved) });
@@ -109,7 +109,7 @@ test('a load balancer may have the primary address of the node, unlike an extern
   assert.deepEqual(served(model), ['10.96.0.1 default/lb:80', '10.96.0.2 default/eve:80', '192.0.2.1 default/lb:80']);
 });
 
-test('an address of the node is served only for the ports that the status of the load balancer lists', () => {
+test('a node address is served only for the ports listed in the load balancer status', () => {
   const interfaces = { eth0: [{ address: '192.0.2.1' }] };
   const reserved = { serviceCidrs: ['10.96.0.0/16'], podCidrs: [], node: undefined, interfaces };
   const model = create({ reservedCidrs: reservedCidrs(reserved), addresses: ['192.0.2.1'] });
@@ -122,7 +122,7 @@ test('an address of the node is served only for the ports that the status of the
   assert.deepEqual(served(model), ['10.96.0.1 default/lb:80', '10.96.0.2 default/eve:22', '192.0.2.1 default/lb:80']);
 });
 
-test('a service that needs too many rules has none, within a short time, and others keep theirs', () => {
+test('a service that requires too many rules soon has none, and others keep theirs', () => {
   const model = create();
   const ports = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `p${index}`, port: index + 1, protocol: 'TCP' }));
@@ -145,14 +145,14 @@ test('a service that needs too many rules has none, within a short time, and oth
   assert.deepEqual(served(model), ['10.96.0.2 default/web:80', '10.96.0.3 default/large:p0']);
 });
 
-test('if all services together need too many rules, the largest of the largest namespace have none', () => {
+test('if all services together require too many rules, the largest ones in the largest namespace have none', () => {
   const sizes = new Map(Array.from({ length: 10 }, (_, index) => [`eve/${index}`, 19_000 + index] as const));
   assert.deepEqual([...oversized(new Map([...sizes, ['bank/web', 15_000]]))], ['eve/9']);
   assert.deepEqual([...oversized(new Map([...sizes, ['bank/web', 20_001]]))], ['bank/web']);
   assert.equal(oversized(new Map([['bank/web', 20_000]])).size, 0);
 });
 
-test('a cluster IP belongs to its service, also if an older one has it as an external address', () => {
+test('a cluster IP belongs to its service, even if an older service has it as an external address', () => {
   const model = create();
   model.putService(service('a', { externalIPs: ['10.96.0.2', '203.0.113.7'] }));
   const younger = service('b', { clusterIP: '10.96.0.2', externalIPs: ['203.0.113.7'] });
@@ -161,7 +161,7 @@ test('a cluster IP belongs to its service, also if an older one has it as an ext
   assert.deepEqual(served(model), ['10.96.0.1 default/a:80', '10.96.0.2 default/b:80', '203.0.113.7 default/a:80']);
 });
 
-test('changes of UDP frontends name the serving endpoints before and after', () => {
+test('changes to UDP frontends list the serving endpoints before and after', () => {
   const model = create();
   const udp = { ports: [{ port: 53, protocol: 'UDP' }] };
   model.putService(service('dns', udp));
@@ -177,7 +177,7 @@ test('changes of UDP frontends name the serving endpoints before and after', () 
   assert.deepEqual([[...second.before.get(id)!.endpoints], second.after.size], [['10.1.0.1 8080'], 0]);
 });
 
-test('only a load balancer with the policy Local has a health check, with the ready endpoints of this node', () => {
+test('only a load balancer with policy Local has a health check, covering the ready local endpoints', () => {
   const model = create();
   const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 32000 } as const;
   model.putService(service('web', spec));

@@ -24,7 +24,7 @@ async function linuxOf(
   return spec.linux as unknown as Record<string, unknown>;
 }
 
-test('an RDT class is the CLOS of the container, which plugins may complete or remove', async () => {
+test('an RDT class is the container’s CLOS, which plugins may complete or remove', async () => {
   const resources = { rdtClass: { value: 'gold' } };
   assert.deepEqual((await linuxOf({ linux: { resources } })).intelRdt, { closID: 'gold' });
   const schemata = { value: ['L3:0=f'] };
@@ -35,7 +35,7 @@ test('an RDT class is the CLOS of the container, which plugins may complete or r
   assert.equal((await linuxOf({ linux: { resources, rdt: { remove: true } } })).intelRdt, undefined);
 });
 
-test('settings that the host does not support fail the creation by name', async () => {
+test('settings that the host does not support fail the creation and are named', async () => {
   await assert.rejects(linuxOf({ linux: {} }, ['RDT class', 'scheduler']), {
     code: 'failed_precondition',
     message: 'adjust container main: this host does not support RDT class, scheduler',

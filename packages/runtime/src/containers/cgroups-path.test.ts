@@ -6,7 +6,7 @@ import { cgroupsPathBelow, podCgroup, taskCgroupBelow } from './cgroups-path.ts'
 const sandbox = (cgroupParent: string) => ({ config: { cgroupParent } }) as SandboxRecord;
 const slice = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice';
 
-test("a task's cgroup is a path below the pod's cgroup, or a scope of systemd if that is a slice", () => {
+test('a task’s cgroup is a path under the pod’s cgroup, or a systemd scope if that is a slice', () => {
   const pathOf = cgroupsPathBelow({ cgroupDriver: 'systemd', cgroupParent: '/own' });
   assert.equal(pathOf(sandbox(''), 'abc'), '/own/abc');
   assert.equal(pathOf(sandbox('/kubepods/pod1'), 'abc'), '/kubepods/pod1/abc');
@@ -22,7 +22,7 @@ test('the cgroupfs driver refuses a slice, and the error names the setting to ch
   });
 });
 
-test('the cgroup of a task is found with either kind of parent, independent of the current driver', () => {
+test('a task’s cgroup is found with either parent type, regardless of the current driver', () => {
   const pathOf = taskCgroupBelow('/own');
   assert.equal(pathOf(sandbox(''), 'abc'), '/own/abc');
   assert.equal(pathOf(sandbox(slice), 'abc'), `${slice}/podwright-abc.scope`);

@@ -10,7 +10,7 @@ test('a log is in the directory of its sandbox', () => {
   assert.equal(logPath('/p', ''), '');
 });
 
-test('a log path that leads out of the log directory is refused', () => {
+test('a log path outside the log directory is rejected', () => {
   for (const path of ['..', '../x', 'a/../../x', '.', '../pod/x'])
     assert.throws(() => logPath('/logs/p', path), { code: 'invalid_argument', message: /logPath/ }, path);
 });

@@ -8,7 +8,7 @@ import { recoverContainer } from './container-recover.ts';
 
 type Context = Parameters<typeof recoverContainer>[0];
 
-test('the exit of a running container is watched even if thawing it after an interrupted checkpoint fails', async () => {
+test('the exit of a running container is watched even if it cannot be thawed after an interrupted checkpoint', async () => {
   const checkpoint = mkdtempSync(join(tmpdir(), 'recover-'));
   const watched: string[] = [];
   const context = {
@@ -28,7 +28,7 @@ test('the exit of a running container is watched even if thawing it after an int
   }
 });
 
-test('the exit of a running container is watched even if the state of its task cannot be read', async () => {
+test('the exit of a running container is watched even if its task state is unreadable', async () => {
   const watched: string[] = [];
   const context = {
     tasks: { state: () => Promise.reject(new Error('the shim does not answer')) },

@@ -9,7 +9,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { ContainerServiceDependencies } from './container-context.ts';
 import { ContainerService } from './container-service.ts';
 
-test('containers without a sandbox are removed at the start, and a failed removal blocks neither the start nor other removals', async () => {
+test('containers without a sandbox are removed at startup, and a failed removal blocks neither the start nor other removals', async () => {
   const { containers: table, sandboxes } = openPodTables(openDatabase(':memory:'), () => assert.fail());
   sandboxes.put({ id: 's', name: 's' } as SandboxRecord);
   const put = (id: string, sandboxId: string) =>
@@ -56,7 +56,7 @@ function withExited(tasks: Partial<ContainerServiceDependencies['tasks']>) {
   return { service, table, reports, remove, removed };
 }
 
-test('a removal is answered when no process is left, and the container is hidden while the rest is removed', async () => {
+test('a removal returns once no process is left, and the container is hidden while the rest is removed', async () => {
   const rest = Promise.withResolvers<void>();
   const deletion = { isEmpty: async () => true, delete: () => rest.promise };
   const { service, table, reports, remove, removed } = withExited(deletion);
@@ -72,7 +72,7 @@ test('a removal is answered when no process is left, and the container is hidden
   await removed();
 });
 
-test("a removal is answered after the exit of processes that have outlived the container's init", async () => {
+test('a removal returns only after processes that outlive the container’s init have exited', async () => {
   const calls: string[] = [];
   const { service, remove, removed } = withExited({
     isEmpty: async () => false,
@@ -87,7 +87,7 @@ test("a removal is answered after the exit of processes that have outlived the c
   service.close();
 });
 
-test('a failed removal of the rest is logged and retried, and fails the removal of its pod', async (context) => {
+test('a failure to remove the rest is logged and retried, and fails the removal of the pod', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let fails = true;
   const deleted = async () => assert.ok(!fails, 'its cgroup is busy');

@@ -74,7 +74,7 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-test('a specification depends only on its sources, which it does not modify', () => {
+test('a specification depends only on its inputs, which are not modified', () => {
   const spec = buildContainerSpec(freeze(structuredClone(sources)));
   assert.deepEqual(spec.process.env, ['A=2']);
   assert.deepEqual(spec.process.user.additionalGids, [6, 7]);
@@ -83,7 +83,7 @@ test('a specification depends only on its sources, which it does not modify', ()
   assert.equal(spec.linux.resources?.memory?.limit, 1000);
 });
 
-test("a record's limits replace those of the specification, and a running container keeps its oom_score_adj", () => {
+test('the limits in a record override those in the specification, and a running container keeps its oom_score_adj', () => {
   const specs = new ContainerSpecs({ host } as unknown as ConstructorParameters<typeof ContainerSpecs>[0]);
   const spec: OciSpec = freeze(buildContainerSpec(sources));
   const change = { ...resources, cpuQuota: -1, memoryLimitBytes: 0, cpuShares: 50, oomScoreAdj: 100 };

@@ -61,7 +61,7 @@ for (const stage of ['task-created', 'task-started']) {
   });
 }
 
-test('if the task of a failed start cannot be deleted, that is logged, and the container is exited', async () => {
+test('if the task of a failed start cannot be deleted, the error is logged and the container is exited', async () => {
   let deletes = 0;
   const tasks = {
     start: () => Promise.reject(new Error('injected failure')),

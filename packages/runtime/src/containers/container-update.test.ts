@@ -33,7 +33,7 @@ test('fields that an update does not set stay unchanged', () => {
   assert.deepEqual(mergeResources(nothing, resources), resources);
 });
 
-test('an update changes the fields it sets, and -1 is a value', () => {
+test('an update changes the fields it sets, and -1 counts as a value', () => {
   const changed = mergeResources(resources, { ...nothing, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
   assert.deepEqual(changed, { ...resources, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
 });

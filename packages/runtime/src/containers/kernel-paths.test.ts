@@ -29,7 +29,7 @@ const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private
 const refusal = (destination: string, source = '/tmp', isImageVolume = false) =>
   resolveDestinations(rootfs, [{ ...PLAIN, destination, source, isImageVolume }]).then(() => '', errorMessage);
 
-test('mounts over /proc are refused by any path that leads there', async () => {
+test('mounts over /proc are rejected, whatever path leads there', async () => {
   for (const path of [
     '/proc',
     '/proc/',
@@ -57,7 +57,7 @@ test('mounts over the root, over /dev, and through a link into /dev or /sys are 
     assert.match(await refusal(path), message, path);
 });
 
-test("mounts elsewhere, mounts over files that lxcfs emulates, and the host's /proc and /dev are accepted", async () => {
+test('mounts elsewhere, mounts over files emulated by lxcfs, and the host’s /proc and /dev are accepted', async () => {
   const paths = ['/data', '/procfs', '/proc2', '/etc/proc', '/not/there', '/proc/meminfo', '/p/uptime'];
   for (const path of [...paths, '/dev/shm', '/d/shm', '/dev/x', '/sys', '/sys/fs/cgroup'])
     assert.equal(await refusal(path), '', path);

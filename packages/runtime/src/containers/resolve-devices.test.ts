@@ -15,7 +15,7 @@ test('a device is looked up at hostPath and created at containerPath, by default
   assert.deepEqual([all?.path, all?.access], ['/dev/null', 'rwm']);
 });
 
-test('a path that is not a device and invalid permissions are refused', async () => {
+test('non-device paths and invalid permissions are rejected', async () => {
   const fails = (hostPath: string, permissions: string) =>
     assert.rejects(
       resolveDevices({ hostPath, containerPath: '', permissions }),

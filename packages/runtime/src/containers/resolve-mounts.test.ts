@@ -13,7 +13,7 @@ function check(propagation: ContainerMount['propagation'], source: string, allow
   else assert.throws(attempt, { code: 'failed_precondition' });
 }
 
-test('mount propagation is refused if the mount that contains the source does not allow it', () => {
+test('mount propagation is rejected if the mount containing the source does not allow it', () => {
   check('bidirectional', '/var', true);
   check('host-to-container', '/var', true);
   check('bidirectional', '/data/x', false);
@@ -23,7 +23,7 @@ test('mount propagation is refused if the mount that contains the source does no
   check('bidirectional', '/database', true);
 });
 
-test('mounts below a source are bound separately, read-only only if the mount is recursively read-only', () => {
+test('mounts under a source are bound separately, and read-only only if the mount is recursively read-only', () => {
   const entry = (mountPoint: string) => `1 1 0:1 / ${mountPoint} rw - tmpfs tmpfs rw`;
   const entries = parseMountinfo(Buffer.from(['/', '/h', '/h/a', '/h/a/b', '/h/a', '/hx'].map(entry).join('\n')));
   const plain = { source: '/h', destination: '/d', propagation: 'private', selinuxRelabel: true } as const;

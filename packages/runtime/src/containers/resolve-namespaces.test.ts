@@ -15,14 +15,14 @@ function check(state: ContainerState | undefined, allowed: boolean) {
   else assert.throws(attempt, { code: 'failed_precondition', message: /container target: it does not run/ });
 }
 
-test('a PID namespace is joined only while its process is still that of the target container', () => {
+test('a PID namespace is joined only if its process still belongs to the target container', () => {
   check({ phase: 'running', pid: 7, startedAtMs: 1 }, true);
   check({ phase: 'running', pid: 8, startedAtMs: 1 }, false);
   check({ phase: 'created' }, false);
   check(undefined, false);
 });
 
-test('a container that joins no target container is not checked', () => {
+test('no check takes place for a container without a target container', () => {
   const none = { get: () => assert.fail('looked up a target') };
   for (const mode of ['pod', 'container', 'node']) checkPidTarget(record({ mode }), spec, none);
 });

@@ -16,7 +16,7 @@ afterEach(() => rmSync(rootfs, { recursive: true }));
 
 const root = { user: '', supplementalGroups: [], groupsPolicy: 'merge' as const };
 
-test('symbolic links of account files are resolved inside the root file system', async () => {
+test('symbolic links in account file paths are resolved within the root file system', async () => {
   mkdirSync(join(rootfs, 'data'));
   writeFileSync(join(rootfs, 'data/passwd'), 'inside:x:5:6::/:\n');
   symlinkSync('/data/passwd', join(rootfs, 'etc/passwd'));
@@ -39,7 +39,7 @@ test('account files that are too big or not regular files are refused without bl
   await assert.rejects(resolveUser(rootfs, root), (error) => errorCode(error) === 'invalid_argument');
 });
 
-test('a user without an entry in the /etc/passwd that the container will see lacks an account', async () => {
+test('a user without an entry in the container’s effective /etc/passwd has no account', async () => {
   const source = join(rootfs, 'source'); // of a mount; outside of the paths that are resolved
   mkdirSync(join(source, 'data'), { recursive: true });
   writeFileSync(join(source, 'data/passwd'), 'mounted:x:7:7::/:\n');
@@ -61,14 +61,14 @@ test('a user without an entry in the /etc/passwd that the container will see lac
   await check([empty, file], { of5: true, of7: false });
 });
 
-test('an account file that cannot be read says nothing about accounts', async () => {
+test('an unreadable account file leaves it unknown whether a user has an account', async () => {
   execFileSync('mkfifo', [join(rootfs, 'etc/passwd')]);
   assert.equal(await lacksAccount(5, { rootfs, mounts: [] }), false);
   symlinkSync('/etc/shadow', join(rootfs, 'passwd'));
   assert.equal(await lacksAccount(5, { rootfs, mounts: [{ destination: '/etc', source: rootfs }] }), false);
 });
 
-test('accounts in a volume that may wait for a server are not read', async () => {
+test('account files on a volume that may block on a server are not read', async () => {
   const volume = join(rootfs, 'volume');
   mkdirSync(volume);
   const mounts = [{ destination: '/etc', source: volume }];

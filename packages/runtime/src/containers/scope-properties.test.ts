@@ -10,12 +10,12 @@ const needs: ScopeNeeds = {
 const check = (change: Partial<ScopeNeeds>, expected: string[]) =>
   assert.deepEqual(Object.values(scopeProperties({ ...needs, ...change })), expected);
 
-test('a scope whose processes are OOM-killed together gets OOMPolicy and CollectMode', () => {
+test('a scope whose processes are OOM-killed as a group gets OOMPolicy and CollectMode', () => {
   check({}, ["'kill'", "'inactive-or-failed'"]);
   check({ unified: { 'memory.oom.group': ' 1\n', 'pids.max': '5' } }, ["'kill'", "'inactive-or-failed'"]);
 });
 
-test('other cgroups, containers without a group OOM kill, and privileged containers get no properties', () => {
+test('other cgroups, containers without group OOM kill and privileged containers get no properties', () => {
   check({ cgroupsPath: '/podwright-pods.service/pods/abc' }, []);
   check({ unified: {} }, []);
   check({ unified: { 'memory.oom.group': '0' } }, []);

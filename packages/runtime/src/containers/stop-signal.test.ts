@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStopSignal } from './stop-signal.ts';
 
-test('stop signals are parsed in every form that images use', () => {
+test('stop signals are parsed in all forms used by images', () => {
   const check = (text: string, expected: string) => assert.equal(parseStopSignal(text), expected, text);
   check('', 'SIGTERM');
   check('SIGINT', 'SIGINT');

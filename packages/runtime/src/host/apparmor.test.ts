@@ -28,7 +28,7 @@ const open = (enabled = true, program = parser) =>
 const ordinary = { privileged: false };
 const runtimeDefault = { type: 'runtime-default' } as const;
 
-test('the default profile is loaded once, for containers that request it and for those that name no profile', async () => {
+test('the default profile is loaded once, for containers that request it and containers without a profile setting', async () => {
   const apparmor = open();
   const requests = [runtimeDefault, undefined, runtimeDefault];
   const profiles = await Promise.all(requests.map((request) => apparmor.profileFor(request, ordinary)));
@@ -41,7 +41,7 @@ test('the default profile is loaded once, for containers that request it and for
   );
 });
 
-test('an unconfined container has no profile, and a privileged one only a localhost profile', async () => {
+test('an unconfined container has no profile, and a privileged container only a localhost profile', async () => {
   const apparmor = open();
   assert.equal(await apparmor.profileFor({ type: 'unconfined' }, ordinary), '');
   assert.equal(await apparmor.profileFor(runtimeDefault, { privileged: true }), '');
@@ -54,7 +54,7 @@ test('a profile that is not loaded is refused', async () => {
   await assert.rejects(refused, { code: 'failed_precondition', message: /profile min: it is not loaded/ });
 });
 
-test('without AppArmor only containers that request no profile run', async () => {
+test('without AppArmor only containers that request no profile are allowed', async () => {
   const apparmor = open(false);
   assert.equal(await apparmor.profileFor(undefined, ordinary), '');
   assert.equal(await apparmor.profileFor({ type: 'unconfined' }, ordinary), '');
@@ -65,7 +65,7 @@ test('without AppArmor only containers that request no profile run', async () =>
     });
 });
 
-test('without apparmor_parser a container that names no profile runs without one', async () => {
+test('if apparmor_parser is missing, a container without a profile setting runs unconfined', async () => {
   const apparmor = open(true, '/no/such/parser');
   assert.equal(await apparmor.profileFor(undefined, ordinary), '');
   await assert.rejects(apparmor.profileFor(runtimeDefault, ordinary), { message: /install the package apparmor/ });
@@ -73,7 +73,7 @@ test('without apparmor_parser a container that names no profile runs without one
   assert.equal(await apparmor.profileFor(runtimeDefault, ordinary), 'podwright-default');
 });
 
-test("if apparmor_parser refuses the profile, the error has the parser's message", async () => {
+test('if apparmor_parser rejects the profile, the error includes its message', async () => {
   writeFileSync(parser, '#!/bin/sh\necho "syntax error in line 3" >&2\nexit 1\n');
   await assert.rejects(open().profileFor(runtimeDefault, ordinary), {
     code: 'failed_precondition',
@@ -81,7 +81,7 @@ test("if apparmor_parser refuses the profile, the error has the parser's message
   });
 });
 
-test('the profile includes the files that the distribution has, and allows signals from the daemon', () => {
+test('the profile includes the files provided by the distribution, and allows signals from the daemon', () => {
   const all = { abi: true, tunables: true, base: true, daemonProfile: 'podwrightd' };
   const full = defaultAppArmorProfile('p', all);
   assert.match(full, /^abi <abi\/3\.0>,\n#include <tunables\/global>\nprofile p /);

@@ -19,7 +19,7 @@ function open({ state = mkdtempSync(join(root, 'state-')), enabled = true, value
   return { rcu: new RcuExpediting({ state, enabled, logger: logger as never, file }), state, messages };
 }
 
-test('the switch is on while any work is under way, and off afterwards, whether it fails or not', async () => {
+test('the switch is on while any work is running, and off afterwards, even if the work fails', async () => {
   const { rcu, state } = open();
   const second = Promise.withResolvers<void>();
   const seen = await rcu.during(async () => {
@@ -60,7 +60,7 @@ test('two runtimes that work at the same time leave the switch off afterwards', 
   assert.equal(read(), '0');
 });
 
-test("the next start resets a killed runtime's value of the switch, and no other value", async () => {
+test('after a runtime was killed the next start resets its value of the switch, but no other value', async () => {
   const check = async (meanwhile: string | undefined, expected: string) => {
     const { rcu, state } = open();
     void rcu.during(() => new Promise(() => undefined));
@@ -83,7 +83,7 @@ test('work continues without expediting if that is disabled or impossible', asyn
   assert.deepEqual(messages, ['RCU grace periods cannot be expedited']);
 });
 
-test('work that does not end leaves the switch on for a bounded time', async (t) => {
+test('work that never ends leaves the switch on only for a limited time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { rcu } = open();
   void rcu.during(() => new Promise(() => undefined));

@@ -24,19 +24,19 @@ function fakeChcon(then: string): void {
 
 const LABEL = 'system_u:object_r:container_file_t:s0:c1,c2';
 
-test('a volume is relabelled recursively, and its path is never taken for an option', async () => {
+test('a volume is relabeled recursively, and its path is never parsed as an option', async () => {
   fakeChcon('exit 0');
   await relabel('/data/-R', LABEL);
   assert.deepEqual(readFileSync(called, 'utf8').trimEnd().split('\n'), ['--recursive', '--', LABEL, '/data/-R']);
 });
 
-test('without a label nothing is done', async () => {
+test('without a label nothing is changed', async () => {
   fakeChcon('exit 0');
   await relabel('/data', '');
   assert.equal(existsSync(called), false);
 });
 
-test('directories that the host needs keep their labels', async () => {
+test('directories required by the host keep their labels', async () => {
   fakeChcon('exit 0');
   for (const needed of ['/', '/etc', '/usr', '/var/lib', '/home']) {
     await assert.rejects(relabel(needed, LABEL), { code: 'invalid_argument' });
@@ -45,7 +45,7 @@ test('directories that the host needs keep their labels', async () => {
   await relabel('/etc/app', LABEL);
 });
 
-test('a file system without label support is ignored, and every other failure is an error', async () => {
+test('a file system without label support is ignored, and any other failure is an error', async () => {
   fakeChcon('echo "chcon: failed to change context: Operation not supported" >&2; exit 1');
   await relabel('/data', LABEL);
   fakeChcon('echo "chcon: invalid context" >&2; exit 1');
@@ -55,6 +55,6 @@ test('a file system without label support is ignored, and every other failure is
   });
 });
 
-test('without SELinux there are no contexts', async () => {
+test('there are no contexts if SELinux is disabled', async () => {
   assert.deepEqual(await readSelinuxContexts(false), { process: '', file: '' });
 });

@@ -16,7 +16,9 @@ async function fifoIn(t: TestContext, name: string): Promise<{ directory: string
   return { directory, path: join(directory, name) };
 }
 
-test('a FIFO is no saved choice of the network, and the next choice replaces it', { timeout: 10_000 }, async (t) => {
+test('a FIFO is not read as a saved network choice, and the next choice replaces it', {
+  timeout: 10_000,
+}, async (t) => {
   const { directory, path: record } = await fifoIn(t, 'choice.json');
   mkdirSync(join(directory, 'net.d'));
   const network = { directory: join(directory, 'net.d'), mode: 'keep', bridge: 'pwunit0' } as const;

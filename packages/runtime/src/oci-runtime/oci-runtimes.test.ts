@@ -17,7 +17,7 @@ const fails = (name: string, reason: string): OciRuntimeFinding => ({
   reason,
 });
 
-test('the first working runtime is chosen, or the configured one', () => {
+test('the first working runtime is used, unless one is configured', () => {
   const check = (findings: OciRuntimeFinding[], requested: string, name: string) =>
     assert.equal(chooseOciRuntime(findings, requested).name, name);
   check([works('crun'), works('runc')], '', 'crun');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { type OciRuntime, SHELL, withOomScore } from './oci-program.ts';
 
-test('the runtime is started with oom_score_adj, by an additional shell only if no shell wraps it yet', () => {
+test('the runtime is started with oom_score_adj, through an extra shell only if no shell wraps it yet', () => {
   const check = (runtime: Omit<OciRuntime, 'root'>, expected: string, shells: number) => {
     const { path, args = [] } = withOomScore({ ...runtime, root: '/r' }, 1000);
     assert.equal([path, ...args].filter((word) => word === SHELL).length, shells);

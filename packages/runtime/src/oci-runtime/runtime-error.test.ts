@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runtimeErrorCode, runtimeMessage } from './runtime-error.ts';
 
-test("the message of an OCI runtime is found in its stderr and determines the error's code", () => {
+test('the OCI runtime’s error message is extracted from stderr and determines the error code', () => {
   const check = (output: string, message: string, code: string) => {
     assert.equal(runtimeMessage(output), message);
     assert.equal(runtimeErrorCode(message), code);

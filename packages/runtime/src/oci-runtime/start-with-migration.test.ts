@@ -17,7 +17,7 @@ async function startIn(hierarchy: CgroupHierarchy): Promise<void> {
   await once(child as ChildProcess, 'close');
 }
 
-test('starting a program moves this process to its own cgroup', async (t) => {
+test('starting a program migrates this process to its current cgroup', async (t) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-migration-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));
   const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
@@ -33,7 +33,7 @@ test('starting a program moves this process to its own cgroup', async (t) => {
   }
 });
 
-test('the move does not change the cgroup, and a failed write is ignored', async () => {
+test('the migration does not change the cgroup, and a failed write is ignored', async () => {
   const before = readFileSync('/proc/self/cgroup', 'utf8');
   await startIn(await discoverCgroups());
   assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before);
@@ -41,7 +41,7 @@ test('the move does not change the cgroup, and a failed write is ignored', async
   await startIn({ mode: 'v1', trees: [] });
 });
 
-test('programs that are started at the same time share one move, and later ones cause another', async (t) => {
+test('programs started at the same time share one migration, and later ones cause another', async (t) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-migration-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));
   const [, names, ...path] = readFileSync('/proc/self/cgroup', 'utf8').split('\n', 1)[0]!.split(':') as [

@@ -103,7 +103,7 @@ test('a process that has died or is not released in time is an error', async () 
   }
 });
 
-test('a format is expected only of runtimes and versions that are known to use it', () => {
+test('a state file format is assumed only for runtimes and versions known to use it', () => {
   const check = (name: string, version: string, format: StateFormat | undefined) =>
     assert.equal(expectedFormat({ name, version }), format);
   check('runc', '1.1.5+ds1', 'runc');

@@ -31,7 +31,7 @@ const controllers = new Map([
   ['shim', {}],
 ]);
 
-test('a handler has the features of its OCI runtime, and user namespaces also need its sandbox controller', () => {
+test('a handler has the features of its OCI runtime; user namespaces also require support in its sandbox controller', () => {
   const idMapping = { works: true, reason: '' };
   const features = handlerFeatures(handlers, { ociRuntimes, idMapping }, controllers);
   assert.deepEqual(names(features.recursiveReadOnlyHandlers), ['', 'runc', 'paused', 'foreign']);

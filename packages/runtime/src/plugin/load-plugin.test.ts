@@ -77,7 +77,7 @@ test('a plugin gets its id, its settings and its own directories', async () => {
   assert.equal(rest.root, join(directory, 'root/plugins/mine'));
 });
 
-test('a plugin is skipped after failed_precondition, and failed if its instance has another name or lacks methods', async () => {
+test('a plugin is skipped on failed_precondition, and fails if its instance has a wrong name or lacks methods', async () => {
   const skipped = value(`init() { throw Object.assign(new Error('no such disk'), { code: 'failed_precondition' }); }`);
   const misnamed = value(`init: () => ({ name: 'other' })`);
   const poor = value(`init: ({ id }) => ({ name: id, prepare() {}, view() {} })`);
@@ -94,7 +94,7 @@ test('a plugin is skipped after failed_precondition, and failed if its instance 
   assert.match((await states(value('init: async () => undefined')))[0]!.note, /returned no instance/);
 });
 
-test('a package is resolved from the directory of the configuration', async () => {
+test('a package is resolved relative to the configuration’s directory', async () => {
   const home = join(directory, 'node_modules/of-mine');
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, 'package.json'), '{"type": "module", "exports": "./main.js"}');

@@ -25,7 +25,7 @@ function failing(id: string, error: Error): Plugin<Types, 'letter'> {
 const start = (plugins: AnyPlugin<Types>[], ...needed: PluginName<Types>[]) => PluginGraph.start(plugins, { needed });
 const lacking = new PodwrightError('failed_precondition', 'the kernel has none');
 
-test('plugins start after those they require, otherwise in list order, and close in reverse', async () => {
+test('plugins start after their dependencies, otherwise in list order, and close in reverse', async () => {
   const calls: string[] = [];
   const plugins = [letter('a', ['letter/c', 'count'], calls), letter('b', [], calls), letter('c', ['letter/d'], calls)];
   const count: AnyPlugin<Types> = { type: 'count', id: 'one', requires: ['letter/d'], init: () => 1 };
@@ -42,7 +42,7 @@ test('plugins start after those they require, otherwise in list order, and close
   assert.equal(calls.length, 4, 'each is closed once');
 });
 
-test('a plugin gets only the instances that it requires', async () => {
+test('a plugin gets only the instances it depends on', async () => {
   const seen: unknown[] = [];
   const counting: Plugin<Types, 'count'> = {
     type: 'count',
@@ -59,7 +59,7 @@ test('a plugin gets only the instances that it requires', async () => {
   assert.deepEqual([state?.state, state?.note], ['error', 'plugin count/all uses letter/b without requiring it']);
 });
 
-test('a plugin that is unavailable on this host is skipped with its reason, and so are those that require it', async () => {
+test('a plugin unavailable on this host is skipped with the reason, and so are its dependents', async () => {
   const graph = await start([
     failing('a', lacking),
     letter('b', ['letter/a']),
@@ -89,7 +89,7 @@ test('if a needed plugin fails, the start fails and the started plugins are clos
   assert.deepEqual(calls, ['start a', 'close a']);
 });
 
-test('after a failed close the other plugins are still closed', async () => {
+test('if closing a plugin fails, the others are still closed', async () => {
   const calls: string[] = [];
   const stuck: Plugin<Types, 'letter'> = { ...letter('stuck'), close: () => Promise.reject(new Error('no')) };
   const graph = await start([letter('a', [], calls), stuck, letter('b', [], calls)]);

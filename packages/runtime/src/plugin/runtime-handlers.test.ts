@@ -11,21 +11,21 @@ function finding(name: string, works = true, path = `/usr/bin/${name}`): OciRunt
 const both = [finding('crun'), finding('runc')];
 const pinned = (program: string) => ({ task: 'oci', program, sandbox: 'pinned' });
 
-test('without configuration each working OCI runtime is a handler of its name', () => {
+test('without configuration each working OCI runtime is a handler with its own name', () => {
   assert.deepEqual(Object.fromEntries(runtimeHandlers({ ociRuntime: '' }, [finding('crun', false), finding('runc')])), {
     '': pinned(''),
     runc: pinned('runc'),
   });
 });
 
-test('an OCI runtime that is configured by path is the default, and a handler of its name', () => {
+test('an OCI runtime configured by path is the default, and a handler with its own name', () => {
   const findings = [...both, finding('youki', true, '/opt/youki')];
   const handlers = runtimeHandlers({ ociRuntime: '/opt/youki' }, findings);
   assert.deepEqual([...handlers.keys()], ['', 'crun', 'runc', 'youki']);
   assert.deepEqual(ociPrograms(handlers, findings)[''], { name: 'youki', path: '/opt/youki' });
 });
 
-test('configured handlers are added, override others of the same name, and use their name as program by default', () => {
+test('configured handlers are added, override others with the same name, and default to their name as the program', () => {
   const handlers = {
     runc: { ...pinned('/opt/runc'), sandbox: 'pause' },
     youki: pinned(''),
@@ -46,7 +46,7 @@ test('configured handlers are added, override others of the same name, and use t
   assert.equal(ociPrograms(all, findings).runc?.path, '/opt/runc');
 });
 
-test('an OCI runtime that only handlers name is neither the default nor a handler of its own name', () => {
+test('an OCI runtime named only by handlers is neither the default nor a handler with its own name', () => {
   const handlers = { mine: pinned('/opt/runc'), youki: pinned('') };
   const ofHandlers = [finding('runc', true, '/opt/runc'), finding('youki')];
   const findings = [finding('crun', false), ...ofHandlers.map((found) => ({ ...found, onlyForHandlers: true }))];
@@ -55,7 +55,7 @@ test('an OCI runtime that only handlers name is neither the default nor a handle
   assert.deepEqual(Object.keys(ociPrograms(all, findings)), ['mine', 'youki']);
 });
 
-test('the refusal of an unknown default handler lists the available ones', () => {
+test('the error for an unknown default handler lists the available ones', () => {
   const options = { ociRuntime: '', defaultHandler: 'kata' };
   assert.throws(() => runtimeHandlers(options, both), { code: 'invalid_argument', message: /"kata".*crun, runc/ });
 });

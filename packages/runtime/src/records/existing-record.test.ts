@@ -14,7 +14,7 @@ const decide = (phase: string | undefined, requested = config) =>
     phases,
   );
 
-test('a retry returns the record of a finished call, and clears that of an unfinished one', () => {
+test('a retry returns the record of a completed call, and clears that of an incomplete one', () => {
   const check = (phase: string | undefined, kind: string) => assert.equal(decide(phase).kind, kind, phase);
   check(undefined, 'create');
   check('ready', 'return');
@@ -23,7 +23,7 @@ test('a retry returns the record of a finished call, and clears that of an unfin
   assert.equal(decide('ready', structuredClone(config)).kind, 'return');
 });
 
-test('the name of a stopped record, or of one with another configuration, is taken', () => {
+test('the name of a stopped record, or of one with a different configuration, is taken', () => {
   const check = (phase: string, requested: typeof config, message: RegExp) =>
     assert.throws(
       () => decide(phase, requested),

@@ -89,7 +89,7 @@ test('records of every phase are read back unchanged', () => {
   assert.deepEqual(asJson(read()), asJson({ sandboxes: [sandbox, full], containers, damaged: [] }));
 });
 
-test('records without a version are read, and unknown fields are kept', () => {
+test('records without a version can be read, and unknown fields are preserved', () => {
   const { database, read } = open();
   const insert = (table: string, record: { id: string; name: string }) =>
     database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?)`).run(record.id, record.name, JSON.stringify(record));
@@ -99,7 +99,7 @@ test('records without a version are read, and unknown fields are kept', () => {
   assert.deepEqual(asJson(read()), asJson({ sandboxes: [later], containers: [container], damaged: [] }));
 });
 
-test('a damaged record is reported with table, id and field', () => {
+test('a damaged record is reported with its table, ID and field', () => {
   const { database, tables, read } = open();
   tables.sandboxes.put(sandbox);
   tables.containers.put(container);

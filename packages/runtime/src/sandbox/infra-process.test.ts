@@ -32,7 +32,7 @@ function processOn(changes: Partial<TaskRuntime>): InfraProcess {
 }
 const start = (process: InfraProcess) => process.start(sandbox, spec, AbortSignal.timeout(60_000));
 
-test('the process runs the committed spec of its bundle, and a stop removes the bundle', async () => {
+test('the process runs the committed spec from its bundle, and stopping it removes the bundle', async () => {
   const created: TaskConfig[] = [];
   const process = processOn({
     create: async (config) => {
@@ -67,7 +67,7 @@ test('a stop removes the bundle of a start that was interrupted before the task 
   assert.ok(!existsSync(bundle));
 });
 
-test('the pid of the process is cached until its exit is reported or it is stopped', async () => {
+test('the PID of the process is cached until it exits or is stopped', async () => {
   let end = () => {};
   const exited: string[] = [];
   const process = processOn({

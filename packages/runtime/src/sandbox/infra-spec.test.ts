@@ -19,7 +19,7 @@ const settings: InfraSettings = {
 const sandbox = (config: Partial<SandboxConfig> = {}) =>
   ({ id: 'x', config: { podName: 'web', podNamespace: 'd', podUid: 'u', ...config } }) as SandboxRecord;
 
-test('the infra process has no capability and no writable directory, and is in the namespaces of the pod', () => {
+test('the infra process has no capabilities and no writable directory, and runs in the pod’s namespaces', () => {
   const { process, root, linux, annotations } = infraSpec(sandbox(), program, settings);
   assert.deepEqual(Object.values(process.capabilities!).flat(), []);
   assert.equal(process.noNewPrivileges, true);
@@ -35,12 +35,12 @@ test('the infra process has no capability and no writable directory, and is in t
   assert.equal(annotations?.['io.kubernetes.cri.sandbox-id'], 'x');
 });
 
-test('a pod with the PIDs of the host gets no PID namespace', () => {
+test('a pod with host PID gets no PID namespace', () => {
   const { linux } = infraSpec(sandbox(), program, { ...settings, pid: 'host' });
   assert.ok(!linux.namespaces.some(({ type }) => type === 'pid'));
 });
 
-test('ids that a user namespace does not map become 0', () => {
+test('IDs not mapped in a user namespace become 0', () => {
   const mapping = [{ containerId: 0, hostId: 100_000, length: 65_536 }];
   const mapped = sandbox({ userNamespace: { uids: mapping, gids: mapping } });
   const { process, linux } = infraSpec(mapped, program, { ...settings, namespaces: { user: '/user' } });

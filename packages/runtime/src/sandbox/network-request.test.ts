@@ -6,7 +6,7 @@ import { networkRequest, tearDownRequest } from './network-request.ts';
 const sandbox = (annotations: Record<string, string>) =>
   ({ id: 'x', config: { annotations, portMappings: [], cgroupParent: '' } }) as unknown as SandboxRecord;
 
-test('the bandwidth annotations of a pod are passed to the network in bits per second', () => {
+test('the pod’s bandwidth annotations are passed to the network in bits per second', () => {
   assert.equal(networkRequest(sandbox({}), '/n').bandwidth, undefined);
   assert.deepEqual(networkRequest(sandbox({ 'kubernetes.io/ingress-bandwidth': '10M' }), '/n').bandwidth, {
     ingressRate: 10_000_000,

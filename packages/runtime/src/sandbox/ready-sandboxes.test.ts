@@ -60,7 +60,7 @@ for (const [starts, most, target] of [
     assert.equal(readyTarget(starts, most), target);
   });
 
-test('the first pods find ready sandboxes, and during the next minute there are as many as there were pods', async (context) => {
+test('the first pods get ready sandboxes, and for the next minute as many are kept ready as there were pods', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: false });
   assert.equal(take(), undefined, 'none is ready immediately');
@@ -99,7 +99,7 @@ test('no sandbox is prepared while the runtime is busy', async (context) => {
   assert.equal(ready.count, 2);
 });
 
-test('a node without pods prepares namespaces only, and links from its first pod on', async (context) => {
+test('a node without pods prepares only namespaces, and links once it has had its first pod', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: false });
   await pass(1000);
@@ -127,7 +127,7 @@ test('only matching pods get a ready sandbox', async (context) => {
   assert.ok(ready.take({ ...pod, sysctls: { 'net.ipv4.tcp_syncookies': '0' } }, controller));
 });
 
-test('when the network changes, ready sandboxes that are attached to the old one are removed', async (context) => {
+test('when the network changes, ready sandboxes attached to the old one are removed', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -139,7 +139,7 @@ test('when the network changes, ready sandboxes that are attached to the old one
   assert.equal(host.networks.size, 1, 'only the one that was taken is attached');
 });
 
-test('when the network changes while no pod is started, ready sandboxes that are attached to the old one are removed, too', async (context) => {
+test('when the network changes while no pod is starting, ready sandboxes attached to the old one are removed as well', async (context) => {
   const { ready, host, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -153,7 +153,7 @@ test('when the network changes while no pod is started, ready sandboxes that are
   assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [2, 2, 2]);
 });
 
-test('a ready sandbox that is being checked cannot be taken, and others can', async (context) => {
+test('a ready sandbox cannot be taken while it is being checked, but others can', async (context) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let calls = 0;
   const network = { prepare: async () => (++calls === 3 ? promise : true), tearDown: async () => undefined };
@@ -170,7 +170,7 @@ test('a ready sandbox that is being checked cannot be taken, and others can', as
   assert.ok(![take(), take()].includes(taken));
 });
 
-test('ready sandboxes release their addresses for a pod that finds no free address', async (context) => {
+test('ready sandboxes release their addresses to a pod that finds none free', async (context) => {
   const { ready, host, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -192,7 +192,7 @@ test('there are no ready sandboxes while the network is not ready, and new ones 
   assert.equal(ready.count, 2);
 });
 
-test('a sandbox that is being attached when all are dropped is dropped, too', async (context) => {
+test('a sandbox that is being attached while all are dropped is dropped as well', async (context) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const network = { prepare: () => promise, tearDown: async () => undefined };
   const { ready, host, pass } = open(context, { network });
@@ -206,7 +206,7 @@ test('a sandbox that is being attached when all are dropped is dropped, too', as
   assert.ok(!host.namespaces.has(made!));
 });
 
-test('a sandbox whose preparation failed is removed before another one is prepared, with growing pauses and one log line', async (context) => {
+test('a sandbox whose preparation failed is removed before the next one is prepared, with growing pauses and one log line', async (context) => {
   const lines: string[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => void lines.push(JSON.stringify(fields)) };
   let attempts = 0;
@@ -233,7 +233,7 @@ test('a sandbox whose preparation failed is removed before another one is prepar
   assert.equal(ready.count, 2);
 });
 
-test('after close nothing remains and no more are prepared', async (context) => {
+test('after close nothing is left and no more sandboxes are prepared', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -265,7 +265,7 @@ test('with a maximum of 0 there are no ready sandboxes', async (context) => {
   assert.equal(host.namespaces.size, 0);
 });
 
-test('metrics count ready sandboxes and the pods that found a ready sandbox', async (context) => {
+test('metrics count ready sandboxes and the pods that used one', async (context) => {
   const metrics = new Registry();
   const { ready, pass, take } = open(context, { metrics });
   ready.begin({ hadPods: true });

@@ -16,7 +16,7 @@ const made = (runtimeHandler: string, controller?: string) => ({
   config: { runtimeHandler } as SandboxConfig,
 });
 
-test('a handler has its controller; an unknown one is rejected with a list of the known ones', () => {
+test('a handler selects its controller; an unknown one is rejected with a list of the known ones', () => {
   const found = new SandboxControllers({ controllers, handlers, unavailable: new Map([['fast', 'no such program']]) });
   assert.equal(found.forHandler('').name, 'pinned');
   assert.equal(found.forHandler('vm').name, 'pause');
@@ -31,7 +31,7 @@ test('a handler has its controller; an unknown one is rejected with a list of th
   });
 });
 
-test('a sandbox is removed by the controller that created it, whatever its handler is now', () => {
+test('a sandbox is removed by the controller that created it, regardless of its handler’s current one', () => {
   const found = new SandboxControllers({ controllers, handlers });
   assert.equal(found.of(made('', 'pause')).name, 'pause');
   assert.equal(found.of(made('gone', 'pause')).name, 'pause');
@@ -39,7 +39,7 @@ test('a sandbox is removed by the controller that created it, whatever its handl
   assert.throws(() => found.of(made('vm', 'other')), { code: 'failed_precondition', message: /"other" created it/ });
 });
 
-test('a sandbox without a controller in its record belongs to the controller of its handler, or to the default one', () => {
+test('a sandbox without a recorded controller belongs to the controller of its handler, or to the default one', () => {
   const found = new SandboxControllers({ controllers, handlers });
   assert.equal(found.of(made('vm')).name, 'pause');
   assert.equal(found.of(made('gone')).name, 'pinned');

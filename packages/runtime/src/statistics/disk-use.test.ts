@@ -17,7 +17,7 @@ function diskUse(layerDirectory: () => Promise<string>, volumes: string[]): Disk
   } as unknown as DiskUseDependencies);
 }
 
-test('a container uses the sum of its writable layer and its image volumes, with the time of the older measure', async (t) => {
+test('container disk usage is the sum of writable layer and image volumes, with the older of their timestamps', async (t) => {
   const directory = mkdtempSync('/tmp/podwright-disk-use-');
   t.after(() => rmSync(directory, { recursive: true }));
   for (const name of ['layer', 'volume']) {
@@ -31,7 +31,7 @@ test('a container uses the sum of its writable layer and its image volumes, with
   assert.ok(atMs >= before && atMs <= Date.now());
 });
 
-test('a container whose layer has been removed uses nothing', async () => {
+test('a container with a removed layer uses no disk', async () => {
   const removed = async () => {
     throw new PodwrightError('not_found', 'snapshot c1 does not exist');
   };

@@ -14,7 +14,7 @@ const mounts = parseMountinfo(
   ),
 );
 
-test('the device of a path is that of the deepest mount over it, or of the newest one on the same path', () => {
+test('the device of a path is that of the deepest mount above it, or of the newest one at the same path', () => {
   const check = (path: string, device: string) => assert.equal(deviceOf(path, mounts), device, path);
   check('/etc', '/dev/sda1');
   check('/var', '/dev/sda1');
@@ -23,7 +23,7 @@ test('the device of a path is that of the deepest mount over it, or of the newes
   check('/var/library/x', '/dev/sdd1');
 });
 
-test('a file system reports its size, and a device without a name is reported by its numbers', async () => {
+test('a file system reports its size, and a device without a name is reported by number', async () => {
   const { device: _, ...nothing } = await new FilesystemOf('/proc/self').read();
   assert.deepEqual(nothing, { sizeBytes: 0, inodes: 0, freeInodes: 0 });
   assert.ok((await new FilesystemOf('/').read()).sizeBytes > 0);

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { parseMaxFiles, readProcessUse } from './process-use.ts';
 
-test('the soft limit of open files is parsed', () => {
+test('the soft limit on open files is parsed', () => {
   const limits = (soft: string) => `Limit                     Soft Limit           Hard Limit           Units
 Max processes             7000                 7000                 processes
 Max open files            ${soft.padEnd(20)} 524288               files
@@ -14,7 +14,7 @@ Max open files            ${soft.padEnd(20)} 524288               files
   assert.equal(parseMaxFiles(''), undefined);
 });
 
-test('open files and sockets of processes are counted, and an exited process has none', async () => {
+test('open files and sockets of processes are counted, and exited processes have none', async () => {
   const none = await readProcessUse([2 ** 30], 2 ** 30);
   assert.deepEqual(none, { files: 0, sockets: 0, maxFiles: undefined });
   const before = await readProcessUse([process.pid], process.pid);

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { ClientOutput, ClientPace, tooSlow } from './client-output.ts';
 
-test('output waits for its reader in the order of its writes, and the stream ends after it', async () => {
+test('output waits for its reader in write order, and is followed by the end of the stream', async () => {
   const output = new ClientOutput(() => undefined);
   const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
   const half = words.length / 2;
@@ -18,7 +18,7 @@ test('output waits for its reader in the order of its writes, and the stream end
   assert.equal(output.waitingBytes, 0);
 });
 
-test('an output that fails discards what waits, and needs no listener', async () => {
+test('a failing output discards pending data, and does not require a listener', async () => {
   const output = new ClientOutput(() => undefined);
   output.write(Buffer.alloc(100_000));
   const ended = assert.rejects(finished(output.stream), { code: 'resource_exhausted' });
@@ -42,7 +42,7 @@ test('a full buffer holds the writer up until half of it has been read', () => {
   assert.equal(pace.isHeld(), false);
 });
 
-test('a client is too slow once its buffer has been full for the whole time, and at once after the last room', () => {
+test('a client is too slow once its buffer has been full for the entire period, or once the last extra space is full', () => {
   const output = new ClientOutput(() => undefined);
   const patient = new ClientPace([output], { bufferBytes: 8192, patienceMs: 60_000 });
   const impatient = new ClientPace([output], { bufferBytes: 8192, patienceMs: 0 });

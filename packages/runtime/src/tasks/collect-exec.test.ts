@@ -77,7 +77,7 @@ test('the output is truncated at the size that the caller uses', async () => {
   assert.deepEqual(await sizesOf(1, 17 << 20, { maxOutputBytes: Number.POSITIVE_INFINITY }), [16 << 20, 16 << 20]);
 });
 
-test('the output of concurrent commands takes no more memory than permitted, and each one retains its beginning', async () => {
+test('the output of concurrent commands stays within the memory limit, and each keeps its beginning', async () => {
   const memory = new ByteBudget(1 << 20).open();
   const sizes = await sizesOf(10, 1 << 20, { memory });
   const sum = sizes.reduce((total, size) => total + size, 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { execProcess } from './exec-spec.ts';
 
-test('a command on a terminal gets the TERM of the container, of the client, or xterm', () => {
+test('a command on a terminal gets TERM from the container, else from the client, else xterm', () => {
   const check = (env: string[], how: { terminal: boolean; terminalName?: string }, expected: string[]) => {
     const task = { terminal: true, user: { uid: 5, gid: 6 }, args: ['first'], env, cwd: '/' };
     const { env: found, ...rest } = execProcess(task, { command: ['sh'], ...how });

@@ -27,7 +27,7 @@ function combine(...runtimes: ReturnType<typeof fakeRuntime>[]): TaskRuntimes {
 const create = (tasks: TaskRuntimes, id: string) =>
   tasks.create({ id, handler: '' } as TaskConfig, new AbortController().signal);
 
-test('a create and a delete list only the tasks of runtimes that cannot look up one id', async () => {
+test('create and delete list only the tasks of runtimes that cannot look up a single ID', async () => {
   const [oci, shim, plugin] = [
     fakeRuntime('oci', []),
     fakeRuntime('shim', ['other']),

@@ -15,7 +15,7 @@ function decide(pod: Pod, snapshot: Snapshot): string {
 const check = (pod: Pod, snapshot: Snapshot, expected: string) => assert.equal(decide(pod, snapshot), expected);
 const only = (reason: string) => `0/1 nodes are available: 1 ${reason}.`;
 
-test('a pod is refused for the resources that the node lacks, in upstream’s words', () => {
+test('a pod is rejected for insufficient resources with the same message as upstream', () => {
   const used = testPod('used', { requests: { cpu: '1500m', memory: '3Gi' } });
   const snapshot = testSnapshot([[testNode('a'), used]]);
   check(testPod('p', { requests: { cpu: '500m', memory: '1Gi' } }), snapshot, 'a');
@@ -29,7 +29,7 @@ test('a pod is refused for the resources that the node lacks, in upstream’s wo
   check(testPod('p'), full, only('Too many pods'));
 });
 
-test('init containers, sidecars, overhead and the amounts of the pod count', () => {
+test('init containers, sidecars, overhead and pod-level resources are counted', () => {
   const snapshot = testSnapshot([[testNode('a', { allocatable: { cpu: '1', memory: '1Gi', pods: '9' } })]]);
   const container = (name: string, cpu: string, restartPolicy?: 'Always') =>
     ({ name, image: 'a', restartPolicy, resources: { requests: { cpu } } }) as Pod['spec']['containers'][number];
@@ -41,7 +41,7 @@ test('init containers, sidecars, overhead and the amounts of the pod count', () 
   check(pod({ containers, resources: { requests: { cpu: '2' } } }), snapshot, only('Insufficient cpu'));
 });
 
-test('cordoned, tainted and unready nodes take only pods that tolerate it', () => {
+test('cordoned, tainted and unready nodes accept only pods with matching tolerations', () => {
   const tolerating = (key: string) => testPod('p', { spec: { tolerations: [{ key, operator: 'Exists' }] } });
   const cordoned = testSnapshot([[testNode('a', { spec: { unschedulable: true } })]]);
   check(testPod('p'), cordoned, only('node(s) were unschedulable'));
@@ -60,7 +60,7 @@ test('cordoned, tainted and unready nodes take only pods that tolerate it', () =
   check(testPod('p'), testSnapshot([[testNode('a', { conditions: [] })]]), only('node(s) had untolerated taint(s)'));
 });
 
-test('node names, selectors and node affinity restrict the nodes', () => {
+test('node names, selectors and node affinity restrict the eligible nodes', () => {
   const snapshot = testSnapshot([[testNode('a', { labels: { disk: 'ssd' } })], [testNode('b')]]);
   const required = (nodeSelectorTerms: object[]) =>
     testPod('p', {
@@ -84,7 +84,7 @@ test('node names, selectors and node affinity restrict the nodes', () => {
   check(required([conflicting]), snapshot, '0/2 nodes are available: pod affinity terms conflict.');
 });
 
-test('host ports may be used once', () => {
+test('a host port can be used only once', () => {
   const withPort = (name: string, hostIP?: string) =>
     testPod(name, {
       spec: {
@@ -100,7 +100,7 @@ const ZONE = 'topology.kubernetes.io/zone';
 const inZone = (name: string, zone: string) => testNode(name, { labels: { [ZONE]: zone } });
 const web = { app: 'web' };
 
-test('pods are spread over domains up to the skew', () => {
+test('pods are spread over topology domains within the maximum skew', () => {
   const spread = (rest: Partial<TopologySpreadConstraint> = {}) =>
     testPod('p', {
       labels: web,
@@ -126,7 +126,7 @@ test('pods are spread over domains up to the skew', () => {
   check(spread({ maxSkew: 2, minDomains: 2 }), full, 'a');
 });
 
-test('affinity and anti-affinity between pods restrict the domains', () => {
+test('pod affinity and anti-affinity restrict the topology domains', () => {
   const term = (rest: Partial<PodAffinityTerm> = {}): PodAffinityTerm => ({
     topologyKey: ZONE,
     labelSelector: { matchLabels: web },
@@ -189,7 +189,7 @@ const local = (name: string, node: string, spec: PersistentVolume['spec'] = {}):
   status: { phase: 'Available' },
 });
 
-test('claims must exist and be bound, or wait for the pod', () => {
+test('claims must exist and be bound, or wait for their first consumer', () => {
   const nodes = [[testNode('a')], [testNode('b')]] as const;
   const late = { metadata: { name: 'local' }, volumeBindingMode: 'WaitForFirstConsumer' };
   const made = { ...late, metadata: { name: 'made' }, provisioner: 'x' };
@@ -220,7 +220,7 @@ test('claims must exist and be bound, or wait for the pod', () => {
   check(claiming('lost'), snapshot, all('2 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)'));
 });
 
-test('a volume for one pod is used by one pod, and zones of volumes and nodes agree', () => {
+test('a single-pod volume is used by only one pod, and volume zones must match node zones', () => {
   const exclusive = claim('one', { volumeName: 'v', accessModes: ['ReadWriteOncePod'] }, bound);
   const volume = { metadata: { name: 'v', labels: { [ZONE]: '1__3' } } };
   const storage = withStorage([exclusive], [volume]);
@@ -236,7 +236,7 @@ test('a volume for one pod is used by one pod, and zones of volumes and nodes ag
   check(claiming('one'), testSnapshot([[testNode('a')]], storage), 'a');
 });
 
-test('of several nodes, the pod gets the one that it prefers and that has most left', () => {
+test('among several nodes, the pod gets the one it prefers that has the most free resources', () => {
   const busy = testPod('o', { requests: { cpu: '1', memory: '1Gi' } });
   check(testPod('p'), testSnapshot([[testNode('a'), busy], [testNode('b')]]), 'b');
   const avoided = testNode('b', { spec: { taints: [{ key: 'x', effect: 'PreferNoSchedule' }] } });
@@ -258,11 +258,11 @@ test('of several nodes, the pod gets the one that it prefers and that has most l
   check(preferring, testSnapshot([[testNode('a'), busy], [testNode('b')]]), 'a');
 });
 
-test('without nodes, a pod waits for one', () => {
+test('a pod waits if there are no nodes', () => {
   check(testPod('p'), testSnapshot([]), 'no nodes available to schedule pods');
 });
 
-test('room that is being made for a more important pod is not given away', () => {
+test('space being freed for a higher-priority pod is not given to others', () => {
   const nominated = testPod('vip', { requests: { cpu: '1500m' }, spec: { priority: 10 } });
   const snapshot = testSnapshot([[testNode('a')]]);
   const small = testPod('p', { requests: { cpu: '1' } });

@@ -20,7 +20,7 @@ function decide(pod: Pod, snapshot: Snapshot): string {
 
 const vip = withPriority('vip', 10, '1');
 
-test('as few and as unimportant pods as possible make room', () => {
+test('the fewest and lowest-priority pods are preempted', () => {
   const snapshot = testSnapshot([
     [testNode('a'), withPriority('low', 1, '1'), withPriority('lower', 0, '500m'), withPriority('tiny', 0, '100m')],
   ]);
@@ -28,7 +28,7 @@ test('as few and as unimportant pods as possible make room', () => {
   assert.equal(decide(withPriority('vip', 10, '2'), snapshot), 'a: low lower tiny');
 });
 
-test('pods of the same or a higher priority stay', () => {
+test('pods with the same or a higher priority are not preempted', () => {
   const only = testSnapshot([[testNode('a'), withPriority('o', 10, '2')]]);
   assert.equal(
     decide(vip, only),
@@ -36,7 +36,7 @@ test('pods of the same or a higher priority stay', () => {
   );
 });
 
-test('nothing is removed if it does not help', () => {
+test('nothing is preempted if it does not help', () => {
   const low = withPriority('low', 0, '2');
   const huge = withPriority('vip', 10, '3');
   assert.equal(
@@ -49,7 +49,7 @@ test('nothing is removed if it does not help', () => {
   assert.match(decide(vip, cordoned), /1 Preemption is not helpful for scheduling\.$/);
 });
 
-test('a pod that must not preempt says so', () => {
+test('a pod that must not preempt reports that', () => {
   const snapshot = testSnapshot([[testNode('a'), withPriority('low', 0, '2')]]);
   const modest = withPriority('vip', 10, '1', { spec: { preemptionPolicy: 'Never' } });
   assert.equal(
@@ -58,7 +58,7 @@ test('a pod that must not preempt says so', () => {
   );
 });
 
-test('no further pods are removed while the removed ones end', () => {
+test('no further pods are preempted while the previous victims are terminating', () => {
   const ending = withPriority('low', 0, '2', {
     metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
     status: { conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }] },
@@ -70,7 +70,7 @@ test('no further pods are removed while the removed ones end', () => {
   );
 });
 
-test('the node is the one whose pods matter least, and budgets count first', () => {
+test('the node with the least important victims is chosen, and disruption budgets take precedence', () => {
   const node = (name: string, ...pods: Pod[]) => [testNode(name), ...pods] as const;
   const started = (name: string, at: string) => withPriority(name, 0, '2', { status: { startTime: at } });
   assert.equal(

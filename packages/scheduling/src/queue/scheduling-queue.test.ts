@@ -16,7 +16,7 @@ async function next(queue: SchedulingQueue): Promise<string> {
   return found;
 }
 
-test('important pods come first, then those that wait longer', async () => {
+test('higher-priority pods come first, then those waiting longer', async () => {
   const queue = new SchedulingQueue();
   queue.put(testPod('a'));
   queue.put(testPod('b'));
@@ -28,7 +28,7 @@ test('important pods come first, then those that wait longer', async () => {
   assert.equal(await next(queue), 'none');
 });
 
-test('a pod that fits nowhere waits for a change, and then for the end of its backoff', async (t) => {
+test('an unschedulable pod waits for a change, and then for the end of its back-off', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 0;
   const clock = mock.method(performance, 'now', () => nowMs);
@@ -60,7 +60,7 @@ test('a pod that fits nowhere waits for a change, and then for the end of its ba
   assert.equal(await next(queue), 'a'); // some change may have been missed
 });
 
-test('a change during an attempt, or an error, lets the pod wait for its backoff only', async (t) => {
+test('after a change during an attempt, or an error, a pod waits only for its back-off', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (const isError of [true, false]) {
     const queue = new SchedulingQueue();
@@ -97,7 +97,7 @@ test('a pod being bound is not tried again, and each failed binding lengthens it
   assert.equal(await next(queue), 'a');
 });
 
-test('a pod that asks for something else is tried again; a report of its status changes nothing', async () => {
+test('a pod with changed requirements is retried, but a status update has no effect', async () => {
   const queue = new SchedulingQueue();
   const put = (fields: Parameters<typeof testPod>[1]) => queue.put(testPod('a', fields));
   put({});

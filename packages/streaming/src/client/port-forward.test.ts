@@ -134,7 +134,7 @@ test('a connection reset on one side is closed on the other, and other connectio
   await web.forwarder.connect();
 });
 
-test('the disconnect of a client ends its connections, including stalled and incomplete ones', async () => {
+test('a client disconnect ends its connections, including stalled and incomplete ones', async () => {
   const { promise: never } = Promise.withResolvers<never>();
   const aborted: boolean[] = [];
   using web = await pod((socket) => socket.pause());
@@ -173,7 +173,7 @@ test('invalid ports and duplicate streams are rejected', async () => {
   connection.destroy();
 });
 
-test('a forwarder reconnects after its connection was lost, if the target permits it', async () => {
+test('a forwarder reconnects after losing its connection, if the target permits', async () => {
   using web = await pod((socket) => socket.pipe(socket));
   const first = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
   await first.listen();
@@ -206,7 +206,7 @@ test('a closed forwarder forwards nothing', async () => {
   await assert.rejects(nowhere.connect(), { code: 'unavailable' });
 });
 
-test('two hundred connections that are opened, aborted and ended in any order leak no descriptors', async () => {
+test('opening, aborting and ending two hundred connections in any order leaks no descriptors', async () => {
   const random = seededRandom(2028);
   using web = await pod((socket) => {
     const end = random(4);

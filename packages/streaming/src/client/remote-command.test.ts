@@ -37,7 +37,7 @@ async function fakeServer(
   return { url: `http://127.0.0.1:${port}/exec/x`, [Symbol.dispose]: () => server.close() };
 }
 
-test('a connection lost before the exit status is an error', async () => {
+test('losing the connection before the exit status is an error', async () => {
   using server = await fakeServer('v4.channel.k8s.io', (stream, connection) => {
     if (stream.headers.streamtype === 'stdout') stream.write('some', () => connection.destroy());
   });
@@ -47,7 +47,7 @@ test('a connection lost before the exit status is an error', async () => {
   assert.equal(await text(stdout), 'some');
 });
 
-test('streams reset after their last bytes are read to the end', async () => {
+test('streams that are reset after their last bytes are read to the end', async () => {
   using server = await fakeServer('v4.channel.k8s.io', (stream) => {
     const words = stream.headers.streamtype === 'error' ? '{"status":"Success"}' : 'output';
     stream.write(words, () => stream.destroy());
@@ -58,7 +58,7 @@ test('streams reset after their last bytes are read to the end', async () => {
   assert.equal(await text(stdout), 'output');
 });
 
-test('the final status is parsed by protocol, and an invalid one is an error', async () => {
+test('the final status is parsed according to the protocol, and an invalid one is an error', async () => {
   for (const [protocol, words, expected] of [
     ['v4.channel.k8s.io', '{"status":"Success"}', 0],
     ['v4.channel.k8s.io', '{"status":"Failure","details":{"causes":[{"reason":"ExitCode","message":"7"}]}}', 7],
@@ -85,7 +85,7 @@ test('a local write error ends the command', async () => {
   await assert.rejects(running, /write the command's output: EPIPE/);
 });
 
-test('an abort ends a command immediately, also before it runs', async () => {
+test('an abort ends a command at once, even before it runs', async () => {
   const reason = new Error('enough');
   await assert.rejects(
     runRemoteCommand({ url: shells.shell('true') }, { tty: false }, AbortSignal.abort(reason)),

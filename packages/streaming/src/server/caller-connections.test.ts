@@ -38,7 +38,7 @@ test('a caller above its limit loses its least recently used idle connection', (
   assert.deepEqual(open([...made, other]), [true, true, true, false, true, true]);
 });
 
-test('when all connections are used, the caller with the most loses an idle one to another', () => {
+test('when all connections are in use, the caller with the most loses an idle one to another caller', () => {
   const { idle } = connections();
   const [first, many] = [idle('b'), [idle('a'), idle('a'), idle('a'), idle('a')]];
   const others = [idle('c'), idle('d')];
@@ -46,7 +46,7 @@ test('when all connections are used, the caller with the most loses an idle one 
   assert.deepEqual(open(many), [false, true, true, true]);
 });
 
-test('a caller that uses all connections is refused another, and other callers are not', () => {
+test('a caller that occupies all connections is refused more, but other callers are not', () => {
   const { connect, request } = connections();
   const [first, second, third] = [connect('a'), connect('a'), connect('a')];
   const made = [first, second, third, connect('a'), connect('a'), connect('a')];
@@ -61,7 +61,7 @@ test('a caller that uses all connections is refused another, and other callers a
   assert.ok(open([...made, ...others]).every((isOpen) => isOpen));
 });
 
-test('a connection is in use while its next request runs, and belongs to the user of that request', () => {
+test('a connection is in use while its next request runs, and belongs to that request’s user', () => {
   const { request, connect, idle } = connections();
   const first = connect('a');
   const next = request(first.socket, 'b');

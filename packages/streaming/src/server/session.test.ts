@@ -73,7 +73,7 @@ test('the exit code is sent when the process has exited, even if its output is s
   assert.match(JSON.stringify(await status(here.error)), /"ExitCode","message":"3"/);
 });
 
-test('the disconnect of a client ends the session, not the input of the process', async () => {
+test('a client disconnect ends the session, but not the input of the process', async () => {
   const [here, there] = [client(), process()];
   const session = runSession(async () => there.remote, here.streams);
   here.stdin.write('line');
@@ -85,7 +85,7 @@ test('the disconnect of a client ends the session, not the input of the process'
   assert.deepEqual([there.stdin.writableEnded, there.seen.closed], [false, 1]);
 });
 
-test('a process is closed if the client disconnects while it starts', async () => {
+test('a process is closed if the client disconnects during its start', async () => {
   const [here, there] = [client(), process()];
   const { promise: started, resolve } = Promise.withResolvers<RemoteProcess>();
   const session = runSession(() => started, here.streams);
@@ -96,7 +96,7 @@ test('a process is closed if the client disconnects while it starts', async () =
   assert.equal(there.seen.closed, 1);
 });
 
-test('output of a process is discarded if the client disconnects while it starts', async () => {
+test('the output of a process is discarded if the client disconnects during its start', async () => {
   const [here, there] = [client(), process()];
   const { promise: started, resolve } = Promise.withResolvers<RemoteProcess>();
   const session = runSession(() => started, here.streams);
@@ -111,7 +111,7 @@ test('output of a process is discarded if the client disconnects while it starts
   await eventually(() => there.stdout.writableLength === 0 && there.stderr.readableEnded);
 });
 
-test('the end of the client input is the end of the process input', async () => {
+test('the end of the client input ends the process input', async () => {
   const [here, there] = [client(), process()];
   void runSession(async () => there.remote, here.streams);
   here.stdin.end('all');
@@ -128,7 +128,7 @@ test('input that the process does not read is discarded', async () => {
   here.leaves.abort();
 });
 
-test('output that the client does not accept is discarded, so that the process is not blocked', async () => {
+test('output that the client does not accept is discarded, so that the process does not block', async () => {
   const stdouts: (Writable | undefined)[] = [undefined, new PassThrough()];
   for (const stdout of stdouts) {
     const [here, there] = [client({ stdout }), process()];

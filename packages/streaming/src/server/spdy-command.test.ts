@@ -42,7 +42,7 @@ test('a terminal has a resize stream (since v3) and no stderr', async () => {
   }
 });
 
-test('a timeout of the announced streams ends the connection, and the error names the missing ones', async () => {
+test('a timeout waiting for the announced streams ends the connection, and the error names the missing ones', async () => {
   const { accepted, client } = accept({ streamsTimeoutMs: 20 });
   const rejected = assert.rejects(accepted, /stdout, stderr were not opened/);
   await client.open({ streamtype: 'error' });
@@ -51,7 +51,7 @@ test('a timeout of the announced streams ends the connection, and the error name
   await client.closed;
 });
 
-test('the disconnect of a client ends the wait for its streams', async () => {
+test('a client disconnect ends the wait for its streams', async () => {
   const { accepted, client } = accept();
   client.close();
   await assert.rejects(accepted, { code: 'unavailable' });

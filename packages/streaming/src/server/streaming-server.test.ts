@@ -22,31 +22,31 @@ const UNAVAILABLE = { code: 'unavailable' };
 const onlyOut = { stderr: false };
 const sink = () => new PassThrough().resume();
 
-test('the output, the errors and the exit code of a command reach the client', async () => {
+test('the output, errors and exit code of a command reach the client', async () => {
   const { exitCode, out, err } = await collect({ url: shells.shell('echo out; echo err >&2; exit 3') });
   assert.deepEqual([exitCode, out.toString(), err], [3, 'out\n', 'err\n']);
 });
 
-test('the end of standard input reaches the command, and binary data is transferred completely in both directions', async () => {
+test('the end of stdin reaches the command, and binary data is transferred completely in both directions', async () => {
   const sent = Buffer.alloc(20 << 20, Buffer.from([0, 255, 10, 13, 128]));
   const { exitCode, out } = await collect({ url: shells.shell('cat', { stdin: true }) }, sent);
   assert.equal(exitCode, 0);
   assert.ok(out.equals(sent));
 });
 
-test('a command that does not read its input still ends, with all of its output', async () => {
+test('a command that does not read its input still ends, with its entire output', async () => {
   const url = shells.shell('head -c 5; seq 10000 | tail -1; exit 6', { stdin: true });
   const { exitCode, out } = await collect({ url }, Buffer.alloc(20 << 20, 'x'));
   assert.deepEqual([exitCode, out.toString()], [6, 'xxxxx10000\n']);
 });
 
-test('a URL can be used once', async () => {
+test('a URL can be used only once', async () => {
   const url = shells.shell('true', onlyOut);
   await runRemoteCommand({ url }, { stdout: sink(), tty: false });
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), { code: 'not_found' });
 });
 
-test('a client accepted by another server of the process is served without a second connection, unless the URL is another server’s', async () => {
+test('a client accepted by another server in the same process is served on the same connection, unless the URL belongs to the other server', async () => {
   const served: boolean[] = [];
   const door = createServer();
   door.on('upgrade', (request, socket, head) => {
@@ -83,7 +83,7 @@ test('terminal sizes reach the process', async () => {
   assert.deepEqual(shells.sizes, ['80x24']);
 });
 
-test('a command that cannot be started reports the reason', async () => {
+test('the reason is reported if a command fails to start', async () => {
   const start = async () => {
     throw new Error('no such container');
   };
@@ -92,7 +92,7 @@ test('a command that cannot be started reports the reason', async () => {
   await assert.rejects(runRemoteCommand({ url }, { stdout: sink(), tty: false }), /no such container/);
 });
 
-test('an attached process continues when its client disconnects, with its input open', async () => {
+test('an attached process continues when its client disconnects, and its input stays open', async () => {
   const stdin = new PassThrough();
   let closed = 0;
   const attached: RemoteProcess = {
@@ -116,7 +116,7 @@ test('an attached process continues when its client disconnects, with its input 
   assert.deepEqual([stdin.writableEnded, stdin.destroyed], [false, false]);
 });
 
-test('the disconnect of a client is detected even if its input is not read', async () => {
+test('a client disconnect is detected even if its input is not read', async () => {
   const leaves = new AbortController();
   const input = new PassThrough();
   const io = { stdin: input, stdout: sink(), stderr: sink(), tty: false };
@@ -141,7 +141,7 @@ async function session(random: (below: number) => number): Promise<void> {
   assert.ok(words === 0 || words === 'Error: cut', String(words));
 }
 
-test('two hundred sessions that are opened, aborted and ended in any order leak no processes or descriptors', async () => {
+test('opening, aborting and ending two hundred sessions in any order leaks no processes or descriptors', async () => {
   const random = seededRandom(2026);
   await collect({ url: shells.shell('true') });
   await eventually(() => shells.live === 0);
@@ -161,7 +161,7 @@ test('a request without an upgrade, or with an unknown token or kind, is rejecte
   await assert.rejects(connectSpdy({ url: shells.shell('true') }, { protocols: ['v9'] }), /none of|unable to upgrade/);
 });
 
-test('protocols are negotiated in the client’s order, from one header or several', async () => {
+test('protocols are negotiated in the client’s order of preference, from one or several headers', async () => {
   for (const [protocols, chosen] of [
     [['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io'], 'v4.channel.k8s.io'],
     [['v2.channel.k8s.io,v4.channel.k8s.io'], 'v2.channel.k8s.io'],
@@ -187,7 +187,7 @@ test('invalid HTTP requests end their connection', async () => {
   }
 });
 
-test('closing the server ends every session and process, and waiting URLs', async () => {
+test('closing the server ends all sessions, processes and pending URLs', async () => {
   const other = new ShellServer();
   await other.server.listen();
   const io = { stdout: sink(), stderr: sink(), tty: false };
@@ -202,7 +202,7 @@ test('closing the server ends every session and process, and waiting URLs', asyn
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), UNAVAILABLE);
 });
 
-test('an address in use or of another host is an error; wildcard addresses appear as loopback in URLs', async () => {
+test('an address that is in use or not on this host is an error; wildcard addresses appear as loopback in URLs', async () => {
   const port = Number(new URL(shells.shell('true')).port);
   const taken = new StreamingServer({ address: '127.0.0.1', port, logger: silentLogger });
   await assert.rejects(taken.listen(), { code: 'EADDRINUSE' });

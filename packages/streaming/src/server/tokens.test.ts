@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenCache } from './tokens.ts';
 
-test('a token is valid once, and for a minute', () => {
+test('a token is valid once, for a minute', () => {
   let now = 0;
   const tokens = new TokenCache<string>(() => now);
   const [once, late] = [tokens.insert('once'), tokens.insert('late')];

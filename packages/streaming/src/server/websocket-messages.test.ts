@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { randomBytes, seededRandom } from '../random.fixture.ts';
 import { decodeMessage, encodeMessage } from './websocket-messages.ts';
 
-test('a message is a channel and its bytes, or a digit and base64', () => {
+test('a message consists of a channel and bytes, or of a digit and base64', () => {
   assert.deepEqual(encodeMessage(1, Buffer.from('ab'), false), Buffer.from('\x01ab'));
   assert.equal(encodeMessage(1, Buffer.from('ab'), true), '1YWI=');
   assert.deepEqual(decodeMessage(Buffer.from('\x04{}'), false), { channel: 4, payload: Buffer.from('{}') });

@@ -31,7 +31,7 @@ function open(script: string, protocols: string[], choice: Partial<StreamChoice>
   return { socket, closed, channel: (number) => Buffer.concat(channels.get(number) ?? []) };
 }
 
-test('over v5 standard input can be closed alone, and the status is sent', async () => {
+test('over v5 stdin can be closed separately, and the status is sent', async () => {
   const { socket, channel, closed } = open('cat; echo err >&2; exit 4', ['v5.channel.k8s.io'], { stdin: true });
   await once(socket, 'open');
   const sent = Buffer.alloc(3 << 20, 'abc');
@@ -44,7 +44,7 @@ test('over v5 standard input can be closed alone, and the status is sent', async
   assert.match(channel(3).toString(), /"ExitCode","message":"4"/);
 });
 
-test('every protocol of Kubernetes is supported, and the client chooses', async () => {
+test('all Kubernetes protocols are supported, and the client chooses', async () => {
   const failure = /^\{.*"ExitCode","message":"2"/;
   const words = /^command terminated with non-zero exit code/;
   for (const [protocols, verdict] of [
@@ -66,7 +66,7 @@ test('every protocol of Kubernetes is supported, and the client chooses', async 
   }
 });
 
-test('text messages are bytes too, and messages without a channel are ignored', async () => {
+test('text messages count as bytes, and messages without a channel are ignored', async () => {
   const { socket, channel, closed } = open('read line; echo got $line', ['v4.channel.k8s.io'], { stdin: true });
   await once(socket, 'open');
   for (const junk of [
@@ -112,7 +112,7 @@ test('an unsupported protocol and an invalid handshake are rejected', async () =
   socket.destroy();
 });
 
-test('the disconnect of a client is detected even if its input is not read', async () => {
+test('a client disconnect is detected even if its input is not read', async () => {
   const { socket } = open('exec sleep 60', ['v5.channel.k8s.io'], { stdin: true });
   await once(socket, 'open');
   await eventually(() => shells.live === 1);
@@ -131,7 +131,7 @@ async function session(random: (below: number) => number): Promise<void> {
   clearTimeout(timer);
 }
 
-test('two hundred sessions that are opened, aborted and ended in any order leak no processes or descriptors', async () => {
+test('opening, aborting and ending two hundred sessions in any order leaks no processes or descriptors', async () => {
   const random = seededRandom(2027);
   await eventually(() => shells.live === 0);
   const before = descriptors();
@@ -152,7 +152,7 @@ const dial = async (port: number) => {
   return socket;
 };
 
-test('port-forward works through SPDY in a WebSocket', async () => {
+test('port-forward works over SPDY in a WebSocket', async () => {
   using echo = await echoServer();
   const url = shells.server.url({ kind: 'portforward', dial }).replace('http:', 'ws:');
   const protocol = 'SPDY/3.1+portforward.k8s.io'; // not a valid token: the library would reject it
@@ -178,7 +178,7 @@ test('port-forward works through SPDY in a WebSocket', async () => {
   await connection.closed;
 });
 
-test('the oldest port-forward has two channels for each port, which start with the port number', async () => {
+test('the oldest port-forward protocol has two channels per port, which start with the port number', async () => {
   using echo = await echoServer();
   const ports = [echo.port, 1];
   const url = shells.server.url({ kind: 'portforward', dial, ports }).replace('http:', 'ws:');

@@ -35,7 +35,7 @@ function conversation(): Buffer {
   ]);
 }
 
-test('whatever a client sends, every stream ends with the connection and no error is thrown', async () => {
+test('whatever a client sends, all streams end with the connection and no error is thrown', async () => {
   await fuzz({ samples: [conversation()], rounds: 1500 }, async (input, random) => {
     const [client, transport] = duplexPair();
     const streams: SpdyStream[] = [];
@@ -56,7 +56,7 @@ test('whatever a client sends, every stream ends with the connection and no erro
   });
 });
 
-test('any frames are parsed the same however they are chunked', async () => {
+test('any sequence of frames is parsed identically, however it is chunked', async () => {
   const parse = (chunks: Iterable<Buffer>) => {
     const parser = new FrameParser();
     let seen = '';

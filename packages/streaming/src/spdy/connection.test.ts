@@ -71,7 +71,7 @@ test('bytes written to a stream are echoed, and each direction ends independentl
 /** Reads one direction to its end, and leaves the other one open: Node.js 26 destroys both after iteration. */
 const textOfHalf = (stream: Duplex) => text(stream.iterator({ destroyOnReturn: false }));
 
-test('closing one direction leaves the other open, on either side', async () => {
+test('closing one direction leaves the other one open, on either side', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   const theirs = server.streams.get(stream.id)!;
@@ -88,7 +88,7 @@ test('closing one direction leaves the other open, on either side', async () => 
   assert.equal(await text(other), 'late');
 });
 
-test('the peer receives the headers of a stream in lower case', async () => {
+test('the peer receives stream headers in lower case', async () => {
   const seen: object[] = [];
   const { client } = pair((stream) => {
     seen.push(stream.headers);
@@ -104,7 +104,7 @@ test('the peer receives the headers of a stream in lower case', async () => {
   ]);
 });
 
-test('opening a stream that the peer refuses rejects, and other streams are not affected', async () => {
+test('opening a stream fails if the peer refuses it, and other streams are not affected', async () => {
   const { client } = pair((stream) => (stream.headers.bad ? 'refuse' : echo(stream)));
   await assert.rejects(client.open({ bad: 'x' }), { code: 'cancelled' });
   const stream = await client.open({});
@@ -129,7 +129,7 @@ test('a stream that has ended on both sides is removed even if it has not been r
   await eventually(() => client.streams.size === 0 && server.streams.size === 0);
 });
 
-test('a reset stream ends for its reader after the received data, and accepts no more', async () => {
+test('a reset stream ends for its reader after the received data, and accepts no more data', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   const theirs = server.streams.get(stream.id)!;
@@ -226,7 +226,7 @@ test('closing delivers written data first, and discards received data', async ()
   await Promise.all([client.closed, server.closed]);
 });
 
-test('pings are answered, and pongs are not', async () => {
+test('pings are answered, pongs are not', async () => {
   const { here, seen } = bare();
   here.write(encodeControl(FrameType.ping, 0, uint32(9)));
   here.write(encodeControl(FrameType.ping, 0, uint32(2)));
@@ -235,7 +235,7 @@ test('pings are answered, and pongs are not', async () => {
   assert.deepEqual(seen, ['control 6 00000009', 'control 6 0000000b']);
 });
 
-test('frames for unknown streams, of unknown types and without content have no effect', async () => {
+test('empty frames and frames for unknown streams or of unknown types have no effect', async () => {
   const { here, seen, open, data } = bare(echo);
   data(99, 'who?');
   for (const type of [FrameType.rstStream, FrameType.settings, FrameType.goAway, FrameType.windowUpdate, 77])
@@ -247,7 +247,7 @@ test('frames for unknown streams, of unknown types and without content have no e
   assert.deepEqual(seen, ['reply 1', 'data 1 hello', 'data 1  fin']);
 });
 
-test('a stream with an id of the wrong parity or a used id is reset', async () => {
+test('a stream whose ID has the wrong parity or was already used is reset', async () => {
   const { seen, open, data } = bare(echo);
   open(3);
   data(3, '', true);
@@ -281,7 +281,7 @@ test('streams above the limit are refused', async () => {
   );
 });
 
-test('a peer that causes answers and does not read them is disconnected', async () => {
+test('a peer that triggers replies without reading them is disconnected', async () => {
   const [here, there] = duplexPair();
   const server = new SpdyConnection(there, { role: 'server' });
   const pings = Buffer.concat(Array(1000).fill(encodeControl(FrameType.ping, 0, uint32(1))));
@@ -327,7 +327,7 @@ async function live(stream: Duplex, random: (below: number) => number): Promise<
   else stream.resume();
 }
 
-test('two hundred streams that are opened, reset and closed in any order are all removed, whatever the seed', async () => {
+test('opening, resetting and closing two hundred streams in any order removes all of them, whatever the seed', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom(seed);
     const lives: Promise<void>[] = [];

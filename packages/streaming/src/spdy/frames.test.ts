@@ -60,7 +60,7 @@ function refused(bytes: Buffer): string {
   }
 }
 
-test('bytes that are not SPDY/3, and control frames that are too large, are rejected by their headers', () => {
+test('bytes that are not SPDY/3 and oversized control frames are rejected based on their headers', () => {
   assert.equal(refused(Buffer.from('8002000600000004', 'hex')), 'invalid_argument');
   assert.equal(refused(Buffer.from('800300010000ffff', 'hex')), 'resource_exhausted');
   assert.equal(refused(Buffer.from('8003000100ffffff', 'hex')), 'resource_exhausted');

@@ -28,7 +28,7 @@ function refused(block: Buffer): string {
   }
 }
 
-test('blocks of one connection are decompressed in order, with the earlier ones as their dictionary', () => {
+test('blocks on one connection are decompressed in order, with earlier ones as the dictionary', () => {
   const [here, there] = [new HeaderCodec(), new HeaderCodec()];
   const blocks: SpdyHeaders[] = [
     { streamtype: 'error', port: '80' },
@@ -50,7 +50,7 @@ test('blocks of one connection are decompressed in order, with the earlier ones 
   assert.ok(lengths[2]! < lengths[0]! + 30);
 });
 
-test('encoded blocks of any length are valid for other zlib implementations', () => {
+test('encoded blocks of any length can be decoded by other zlib implementations', () => {
   const value = 'x'.repeat(200_000);
   const block = new HeaderCodec().encode({ name: value });
   const options = { dictionary: spdyDictionary(), finishFlush: constants.Z_SYNC_FLUSH };
@@ -67,7 +67,7 @@ test('blocks with wrong lengths are rejected', () => {
   assert.equal(refused(Buffer.concat([count(1), text('A'), text('b')])), '{"a":"b"}');
 });
 
-test('a block that decompresses to too much is rejected during decompression', () => {
+test('a block that decompresses to too much data is rejected during decompression', () => {
   assert.equal(refused(Buffer.alloc(50 << 20)), 'resource_exhausted');
 });
 

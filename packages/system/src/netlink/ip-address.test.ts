@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressBytes, addressText, prefixMask } from './ip-address.ts';
 
-test('addresses become bytes in the order of the network', () => {
+test('addresses are converted to bytes in network byte order', () => {
   const table: [string, string][] = [
     ['10.88.0.1', '0a580001'],
     ['::', '00000000000000000000000000000000'],
@@ -14,7 +14,7 @@ test('addresses become bytes in the order of the network', () => {
   for (const [text, hex] of table) assert.equal(addressBytes(text).toString('hex'), hex, text);
 });
 
-test('bytes become addresses in their shortest form', () => {
+test('bytes are converted to addresses in their shortest form', () => {
   for (const text of ['10.88.0.1', '::', '::1', 'fd00:0:0:1::', '1:2:3:4:5:6:7:8', '64:ff9b::a00:1'])
     assert.equal(addressText(addressBytes(text)), text);
   assert.equal(addressText(addressBytes('FD00:0:0:0::1')), 'fd00::1');

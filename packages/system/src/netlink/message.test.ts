@@ -10,7 +10,7 @@ import {
   u32,
 } from './message.ts';
 
-test('a message has its length, its body and its attributes at four-byte bounds', () => {
+test('a message has its length, body and attributes, aligned to four bytes', () => {
   const encoded = encodeMessage({
     type: 16,
     flags: 5,

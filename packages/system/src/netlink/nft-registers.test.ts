@@ -11,13 +11,13 @@ const data = (expression: NftExpression): string => {
   return encodeAttributes(attributes![1] as NftExpression[]).toString('hex');
 };
 
-test('a word of four bytes is addressed by a register of 16 bytes where one begins', () => {
+test('a four-byte word is addressed by a 16-byte register if one starts there', () => {
   assert.match(data(loadAddress('saddr', 4, 0)), /^0800010000000001/);
   assert.match(data(loadAddress('daddr', 6, 4)), /^0800010000000002/);
   assert.match(data(loadRandom(3, 5)), /^080001000000000d0800020000000003/);
 });
 
-test('a lookup, a translation and an update of a set name their registers', () => {
+test('lookups, translations and updates of sets name their registers', () => {
   assert.equal(data(lookUp('m', 0, 2)), '060001006d00000008000200000000010800030000 00000a'.replace(' ', ''));
   assert.equal(data(translateTo(6, 0, 4)), '0800010000000001080002000000000a08000300000000010800050000000002');
   assert.equal(
@@ -26,7 +26,7 @@ test('a lookup, a translation and an update of a set name their registers', () =
   );
 });
 
-test('ports are compared in network byte order, a single one by equality', () => {
+test('ports are compared in network byte order, a single port by equality', () => {
   assert.equal(data(toPorts(80, 80)[1]!), '080001000000000108000200000000000c000380060001000050'.concat('0000'));
   const operators = toPorts(80, 90)
     .slice(1)

@@ -30,7 +30,7 @@ const table: NftTable = {
   ],
 };
 
-test('a table is replaced in one transaction, and the kernel answers only its last command', () => {
+test('a table is replaced in one transaction, and the kernel acknowledges only the last command', () => {
   // begin; create, delete and create the table; chain, set, elements, rule; end
   assert.deepEqual(outline(replaceTable(table)), ['16', '0', '2', '0', '3', '9', '12', '6!', '17']);
   assert.deepEqual(outline(removeTable('pw')), ['16', '0', '2!', '17']);
@@ -38,7 +38,7 @@ test('a table is replaced in one transaction, and the kernel answers only its la
   assert.equal(replaceTable(table)[1]?.body.toString('hex'), '01000000');
 });
 
-test('sets and their elements are encoded as nft encodes them', () => {
+test('sets and their elements are encoded like nft does', () => {
   const [set, elements] = replaceTable(table).slice(5, 7) as [NetlinkRequest, NetlinkRequest];
   const name = '07000100 70770000' + '0a000200 706f7274 73000000';
   const types = ['0000030d', '00000008', '000001cd', '00000008'].map((value, index) => `08000${4 + index}00 ${value}`);
@@ -49,7 +49,7 @@ test('sets and their elements are encoded as nft encodes them', () => {
   assert.equal(attributesOf(elements), hex(name, '34000380 30000180', key, data, comment));
 });
 
-test('a comment longer than the 256 bytes of user data is cut between characters', () => {
+test('a comment longer than the 256 bytes of user data is truncated at a character boundary', () => {
   const commented = (comment: string) => {
     const [request] = changeElements('pw', [{ set: 'ports', add: [{ ...element, comment }], remove: [] }]).slice(1);
     return attributesOf(request!);
@@ -93,7 +93,7 @@ test('a chain is encoded with its hook and priority, a rule with its expressions
   assert.equal(attributesOf(requests[7]!), rule);
 });
 
-test('a prefix is compared under its mask, a whole address without one, and an interface with all its 16 bytes', () => {
+test('a prefix is compared under its mask, a full address without one, and an interface by all 16 bytes', () => {
   const names = (expressions: ReturnType<typeof ofVersion>) =>
     expressions.map((expression) => /(meta|cmp|payload|bitwise)/.exec(encodeAttributes([expression]).toString())?.[0]);
   assert.deepEqual(names(ofVersion(6)), ['meta', 'cmp']);
@@ -104,7 +104,7 @@ test('a prefix is compared under its mask, a whole address without one, and an i
   assert.match(encodeAttributes(comesIn('pw0').slice(-1)).toString('hex'), /14000100707730(00){13}$/);
 });
 
-test('a dynamic set has a size and expiring elements; a map to verdicts has no data length', () => {
+test('a dynamic set has a size and expiring elements; a verdict map has no data length', () => {
   const sets: NftTable['sets'] = [
     { name: 'seen', key: ['ipv4_addr'], dynamicSize: 16, elements: [] },
     { name: 'to', key: ['mark'], data: 'verdict', elements: [{ key: u32(1), data: { goto: 'in' } }] },
@@ -120,7 +120,7 @@ test('a dynamic set has a size and expiring elements; a map to verdicts has no d
   assert.equal(elements?.slice(-2 * 0x18), goTo);
 });
 
-test('chains and sets are added before the elements that use them, and removed after', () => {
+test('chains and sets are added before elements that use them, and removed after them', () => {
   const change = {
     elements: [{ set: 'ports', add: [element], remove: [element] }],
     addSets: table.sets,

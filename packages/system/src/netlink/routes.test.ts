@@ -23,7 +23,7 @@ const nextHops = (...all: Attribute[][]): Attribute => {
   return [9, Buffer.concat(encoded)];
 };
 
-test('a route is via a gateway, of any family, if each of its next hops is', () => {
+test('a route uses a gateway, of any family, if all of its next hops do', () => {
   const route = { destination: '10.0.0.0', prefixLength: 8, linkIndex: 3 };
   assert.deepEqual(routeBy(link), { ...route, viaGateway: false });
   assert.deepEqual(routeBy(link, gateway), { ...route, viaGateway: true });

@@ -17,7 +17,7 @@ async function connection(t: TestContext, { listen, to }: { listen: string; to: 
   return { client, accepted };
 }
 
-test('a connection from this host has the user who opened it, until the client closes it', async (t) => {
+test('a local connection belongs to the user who opened it until the client closes it', async (t) => {
   const owners = new SocketOwners();
   const user = process.getuid!();
   for (const addresses of [
@@ -36,7 +36,7 @@ test('a connection from this host has the user who opened it, until the client c
   }
 });
 
-test('a connection from elsewhere has no user', () => {
+test('a remote connection has no user', () => {
   const owners = new SocketOwners();
   const here = { localAddress: '127.0.0.1', localPort: 10250 };
   assert.equal(owners.userOf({ ...here, remoteAddress: '192.0.2.1', remotePort: 1000 }), undefined);

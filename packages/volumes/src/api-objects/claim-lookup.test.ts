@@ -21,7 +21,7 @@ async function check(objects: { claim?: KubeObject; volume?: KubeObject }, expec
   });
 }
 
-test('the volume of a bound claim is looked up once per pod, and served while the API server is unavailable', async () => {
+test('the volume of a bound claim is looked up once per pod, and served from the cache while the API server is unavailable', async () => {
   const client = new FakeKubeClient();
   client.put(PERSISTENT_VOLUME_CLAIMS, CLAIM);
   client.put(PERSISTENT_VOLUMES, VOLUME);
@@ -34,7 +34,7 @@ test('the volume of a bound claim is looked up once per pod, and served while th
   assert.equal(client.calls.length, 4);
 });
 
-test('the error of a waiting pod has upstream’s message', async () => {
+test('the error for a waiting pod has upstream’s message', async () => {
   const claimWith = (rest: object) => ({ claim: { ...CLAIM, ...rest } as KubeObject, volume: VOLUME });
   await check({}, 'failed to fetch PVC from API server: persistentvolumeclaims "data" not found');
   await check(claimWith({ status: { phase: 'Pending' } }), 'PVC is not bound');
@@ -54,7 +54,7 @@ test('the error of a waiting pod has upstream’s message', async () => {
   );
 });
 
-test('a protected claim that is being deleted is still used', async () => {
+test('a protected claim that is being deleted can still be used', async () => {
   const client = new FakeKubeClient();
   const metadata = {
     ...CLAIM.metadata,
@@ -69,7 +69,7 @@ test('a protected claim that is being deleted is still used', async () => {
   );
 });
 
-test('reads of one claim do not overlap, and their errors are logged at level debug', async () => {
+test('reads of one claim do not overlap, and their errors are logged at debug level', async () => {
   let nowMs = 0;
   let answer = Promise.withResolvers<never>();
   const asked: string[] = [];

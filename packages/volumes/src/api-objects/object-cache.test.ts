@@ -30,7 +30,7 @@ function watching(client: FakeKubeClient) {
 const usesConfig = (name: string, config: string) =>
   podOf(name, { volumes: [{ name: 'conf', configMap: { name: config } }] });
 
-test('each object that pods refer to has one watch, until the last of the pods is removed', async () => {
+test('each object referenced by pods has one watch, until the last of those pods is removed', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('conf'));
   for (let index = 0; index < 5000; index++) client.put(SECRETS, object(`other-${index}`));
@@ -53,7 +53,7 @@ test('each object that pods refer to has one watch, until the last of the pods i
   assert.throws(() => cache.get('ConfigMap', 'shop', 'conf'), /object "shop"\/"conf" not registered/);
 });
 
-test('all objects that a pod names are followed, until it no longer names them', async () => {
+test('all objects referenced by a pod are watched, until they are no longer referenced', async () => {
   const client = new FakeKubeClient();
   using started = watching(client);
   const pod = podOf('a', {
@@ -82,7 +82,7 @@ test('all objects that a pod names are followed, until it no longer names them',
   await until(() => watched().join() === 'secrets pull');
 });
 
-test('an absent object is undefined, and its users are notified when it appears, changes and is deleted', async () => {
+test('a missing object is undefined, and its users are notified when it appears, changes or is deleted', async () => {
   const client = new FakeKubeClient();
   using started = watching(client);
   const { cache, changed } = started;
@@ -100,7 +100,7 @@ test('an absent object is undefined, and its users are notified when it appears,
   assert.deepEqual(changed, Array(3).fill('ConfigMap late: uid-a'));
 });
 
-test('a forbidden object is an error with upstream’s message, unlike an absent one', async () => {
+test('a forbidden object is an error with upstream’s message, unlike a missing one', async () => {
   const client = new FakeKubeClient();
   client.put(SECRETS, object('closed'));
   const forbidden = refusal(403, 'Forbidden', 'secrets "closed" is forbidden: no relationship found');
@@ -136,7 +136,7 @@ test('the watch of an immutable object ends once it has been read, and the cache
   assert.equal(client.callsOf({ verb: 'watch' }).length, 1);
 });
 
-test('an object is served while the API server is unavailable', async () => {
+test('an object is served from the cache while the API server is unavailable', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('conf'));
   using started = watching(client);
@@ -148,7 +148,7 @@ test('an object is served while the API server is unavailable', async () => {
   assert.equal(started.cache.get('ConfigMap', 'shop', 'conf')?.data?.key, 'value');
 });
 
-test('an object of 1.5 MB is cached; a malformed one is an error with its name', async () => {
+test('a 1.5 MB object is cached; a malformed object is an error that includes its name', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('large', { data: { text: 'x'.repeat(1_500_000) } }));
   client.put(CONFIG_MAPS, object('wrong', { data: { number: 1 } }));
@@ -161,7 +161,7 @@ test('an object of 1.5 MB is cached; a malformed one is an error with its name',
   assert.throws(() => cache.get('ConfigMap', 'shop', 'wrong'), /ConfigMap shop\/wrong is malformed: data is not a map/);
 });
 
-test('Cache reads an object again when it is too old, and keeps the old one if that fails; Get reads each time', async () => {
+test('Cache re-reads an object once it is too old, and keeps the old one if that fails; Get reads every time', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('conf'));
   let ttlMs = 60_000;

@@ -51,7 +51,7 @@ test('a node watches services with a cluster IP, RuntimeClasses and CSIDrivers, 
   await until(() => client.watches.size === 0);
 });
 
-test('pods of manifests and of the API server have separate objects, but both have the API server’s RuntimeClasses', async () => {
+test('static and API server pods have separate objects, but share the API server’s RuntimeClasses', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, { metadata: CONF, data: { from: 'api' } } as never);
   client.put(RUNTIME_CLASSES, { metadata: { name: 'fast' }, handler: 'crun' } as never);
@@ -74,7 +74,7 @@ test('pods of manifests and of the API server have separate objects, but both ha
   assert.throws(() => objects.of(pod).get('ConfigMap', 'shop', 'conf'), /not registered/);
 });
 
-test('a pod of the API server waits for services and fails without them; a pod of a manifest continues', async () => {
+test('an API server pod waits for services and fails without them, while a static pod continues', async () => {
   const client = new FakeKubeClient();
   client.put(SERVICES, {
     metadata: { name: 'kubernetes', namespace: 'default' },

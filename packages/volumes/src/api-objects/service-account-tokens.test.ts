@@ -36,7 +36,7 @@ function setUp() {
 
 const pod = podOf('web', { serviceAccountName: 'robot' });
 
-test('a token is requested with upstream’s fields, once for concurrent callers', async () => {
+test('a token is requested with the same fields as upstream, once for concurrent callers', async () => {
   const { client, tokens, count } = setUp();
   const both = await Promise.all([tokens.token(pod, SPEC, NEVER), tokens.token(pod, SPEC, NEVER)]);
   assert.deepEqual([...both, await tokens.token(pod, SPEC, NEVER)], ['token-1', 'token-1', 'token-1']);
@@ -65,7 +65,7 @@ test('each audience, lifetime and pod has its own token', async () => {
   assert.equal(client.callsOf({ verb: 'create' })[3]!.key?.name, 'default');
 });
 
-test('after 80 % of its lifetime a token is replaced in the background, and its pod is synced', async () => {
+test('a token is replaced in the background after 80 % of its lifetime, and its pod is synced', async () => {
   const { tokens, refreshed, pass, count } = setUp();
   await tokens.token(pod, SPEC, NEVER);
   pass(0.79 * HOUR_MS - 10_000);
@@ -79,7 +79,7 @@ test('after 80 % of its lifetime a token is replaced in the background, and its 
   assert.equal(count(), 2);
 });
 
-test('a token is replaced if the wall clock was set back before its issue: the API server would refuse it until then', async () => {
+test('a token is replaced if the wall clock is set back before its issue time: the API server would reject it until then', async () => {
   const { tokens, refreshed, clock, count } = setUp();
   await tokens.token(pod, SPEC, NEVER);
   clock.wallMs -= 30_000;
@@ -101,7 +101,7 @@ test('a token that is valid for a year is replaced after a day', async () => {
   await until(() => refreshed.length === 1);
 });
 
-test('a token that is valid for seconds is not replaced in the first half of its lifetime, for any jitter', async (t) => {
+test('a token valid for seconds is not replaced in the first half of its lifetime, regardless of jitter', async (t) => {
   t.mock.method(Math, 'random', () => 0.99);
   const { tokens, pass, count, refreshed } = setUp();
   const seconds = { expirationSeconds: 8 };
@@ -143,7 +143,7 @@ test('while the API server is unavailable a token is used until it expires, with
   assert.ok(!logged.join().includes('token-'), 'no token in the log');
 });
 
-test('expired tokens are not used after the host slept, and a wrong clock does not cause a new token in each sync', async () => {
+test('expired tokens are not used after the host slept, and a wrong clock does not cause a new token on every sync', async () => {
   const { tokens, clock, count } = setUp();
   clock.wallMs += 5 * HOUR_MS;
   await tokens.token(pod, SPEC, NEVER);
@@ -163,7 +163,7 @@ test('tokens of a removed pod are dropped', async () => {
   assert.equal(count(), 3);
 });
 
-test('errors of refusals and malformed answers do not contain the token', async () => {
+test('errors for rejections and malformed responses do not contain the token', async () => {
   const check = async (answer: object, expected: RegExp) => {
     const client = new FakeKubeClient();
     client.script({ verb: 'create' }, answer);

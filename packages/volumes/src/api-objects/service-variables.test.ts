@@ -38,7 +38,7 @@ function check(client: { namespace: string; enableServiceLinks: boolean }, expec
   assert.deepEqual(Object.fromEntries(serviceVariables(SERVICES, client)), expected);
 }
 
-test('a pod gets variables of its namespace’s services and of the API server, with the names of upstream and of Docker’s links', () => {
+test('a pod gets variables for its namespace’s services and the API server, with upstream’s names and Docker’s link names', () => {
   check(
     { namespace: 'shop', enableServiceLinks: true },
     {
@@ -64,13 +64,13 @@ test('without enableServiceLinks a pod gets only the API server’s variables', 
   check({ namespace: 'shop', enableServiceLinks: false }, KUBERNETES);
 });
 
-test('of two services with the same name the one in the pod’s namespace is used', () => {
+test('if two services have the same name, the one in the pod’s namespace is used', () => {
   const own = service('shop/kubernetes', { clusterIP: '10.0.0.2', ports: [{ name: 'https', port: 8443 }] });
   const variables = serviceVariables([own, ...SERVICES], { namespace: 'shop', enableServiceLinks: true });
   assert.equal(variables.get('KUBERNETES_SERVICE_HOST'), '10.0.0.2');
 });
 
-test('the variables of the API server name the address at which pods reach it, or are absent', () => {
+test('the API server variables contain the address at which pods reach it, or are absent', () => {
   const client = { namespace: 'other', enableServiceLinks: false };
   const host = (access: PodAccess | undefined) => {
     const variables = serviceVariables(reachableServices(SERVICES, access), client);

@@ -24,7 +24,7 @@ const ERROR = {
 const FAILURE = { why: 'rpc error: no', now: NOW };
 const check = (patch: ClaimPatch, expected: object) => assert.deepEqual(patch, expected);
 
-test('the patch at the start of an expansion is for one version of the claim', () => {
+test('the patch at the start of an expansion applies to one version of the claim', () => {
   const metadata = { resourceVersion: '7' };
   const pending = { allocatedResourceStatuses: { storage: 'NodeResizePending' } };
   const begun = { allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } };
@@ -33,7 +33,7 @@ test('the patch at the start of an expansion is for one version of the claim', (
   check(expansionInProgress(claim(begun)), { metadata });
 });
 
-test('the patch at the end of an expansion sets the size and removes all conditions about it', () => {
+test('the patch at the end of an expansion sets the size and removes all related conditions', () => {
   const grown = (status: ClaimStatus) => expansionFinished(claim(status), '2Gi');
   const metadata = { resourceVersion: '7' };
   check(grown({}), { metadata, status: { capacity: { storage: '2Gi' } } });
@@ -56,7 +56,7 @@ test('the patch at the end of an expansion sets the size and removes all conditi
   );
 });
 
-test('the patch after a failure contains the reason, for any version of the claim', () => {
+test('the patch after a failure includes the reason, and applies to any version of the claim', () => {
   check(expansionFailed(claim({ conditions: [PENDING] }), FAILURE), {
     status: {
       '$setElementOrder/conditions': [{ type: 'FileSystemResizePending' }, { type: 'NodeResizeError' }],

@@ -22,7 +22,7 @@ const capabilities = {
   multiWriter: false,
 };
 
-test('the highest version 1.x is chosen', () => {
+test('the highest 1.x version is chosen', () => {
   const check = (versions: string[], expected: string) => {
     const found = highestVersion(versions);
     assert.equal('problem' in found ? found.problem : found.text, expected);
@@ -34,7 +34,7 @@ test('the highest version 1.x is chosen', () => {
   check(['2.0.0', 'one', '01.0'], 'could not find a highest supported version from versions (2.0.0 one 01.0) reported');
 });
 
-test('names are upstream’s', () => {
+test('names match upstream', () => {
   const pod = { metadata: { uid: 'uid', name: 'p', namespace: 'n' } } as Pod;
   const inline = inlineVolume(pod, { name: 'v', csi: { driver: 'd' } });
   // printf %s uidv | sha256sum, printf %s hdnode | sha256sum
@@ -45,7 +45,7 @@ test('names are upstream’s', () => {
   );
 });
 
-test('access modes depend on the driver’s capability SINGLE_NODE_MULTI_WRITER', () => {
+test('access modes depend on the driver’s SINGLE_NODE_MULTI_WRITER capability', () => {
   const check = (accessModes: string[], one: Mode, several: Mode) => {
     const modes = [false, true].map(
       (multiWriter) =>
@@ -61,7 +61,7 @@ test('access modes depend on the driver’s capability SINGLE_NODE_MULTI_WRITER'
   check(['Sometimes'], Mode.UNKNOWN, Mode.UNKNOWN);
 });
 
-test('the fsGroupPolicy of the CSIDriver decides which volumes get the fsGroup', () => {
+test('the fsGroupPolicy of the CSIDriver determines which volumes get the fsGroup', () => {
   const check = (
     policy: NonNullable<CsiDriver['spec']['fsGroupPolicy']>,
     change: Partial<CsiVolume>,
@@ -83,7 +83,7 @@ test('the fsGroupPolicy of the CSIDriver decides which volumes get the fsGroup',
   assert.throws(() => needsGroupChange(driver({}), volume()), /expected valid fsGroupPolicy, received nil value/);
 });
 
-test('a volume whose lifecycle mode the driver does not support is refused', () => {
+test('a volume with a lifecycle mode not supported by the driver is rejected', () => {
   const check = (object: CsiDriver | undefined, mode: CsiVolume['mode'], expected: string) => {
     const refuse = () => checkLifecycle(object, volume({ mode }));
     if (expected === '') refuse();
@@ -98,7 +98,7 @@ test('a volume whose lifecycle mode the driver does not support is refused', () 
   check(driver({ volumeLifecycleModes: ['Persistent', 'Ephemeral'] }), 'Ephemeral', '');
 });
 
-test('a driver is added to the Node’s annotation and labels, and removed from them', () => {
+test('a driver is added to and removed from the Node’s annotation and labels', () => {
   const KEY = 'csi.volume.kubernetes.io/nodeid';
   const node = (metadata: KubeObject['metadata']): KubeObject => ({ metadata });
   const info = { nodeId: 'i', maxVolumes: 0, topology: { zone: 'a' } };

@@ -65,7 +65,7 @@ async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
   };
 }
 
-test('a staged volume is in use even if an unrelated directory next to it cannot be removed', async (context) => {
+test('a staged volume is in use even if an unrelated sibling directory cannot be removed', async (context) => {
   const failure = new Error('no look at it');
   const node = await newNode(context, {
     isMountPoint: () => Promise.reject(failure),
@@ -122,7 +122,7 @@ test('an unreadable record of a staged volume does not delay the removal of othe
   assert.deepEqual([node.unstaged, node.inUse.names()], [['h'], []]);
 });
 
-test('while a pod’s record is unreadable, volumes that it may be are not unstaged, and the teardown of the mounted one fails', async (context) => {
+test('while a pod’s record is unreadable, volumes it may refer to are not unstaged, and tearing down the mounted one fails', async (context) => {
   const node = await newNode(context, { isMountPoint: async (path) => path.includes('/pods/p/') });
   const bad = node.pods.volume('p', 'kubernetes.io/csi', 'bad');
   garbled(bad);
@@ -135,7 +135,7 @@ test('while a pod’s record is unreadable, volumes that it may be are not unsta
   );
 });
 
-test('volumes that cannot be listed stay in use and mounted', async (context) => {
+test('volumes remain in use and mounted if they cannot be listed', async (context) => {
   const node = await newNode(context);
   await node.volumes.load();
   const place = node.pods.volume('p', 'kubernetes.io/csi', 'v');
@@ -174,7 +174,7 @@ test('a block volume with an unreadable record stays with its pod', async (conte
   await assert.rejects(node.blockVolumes.tearDown('p'), why);
 });
 
-test('unrelated files next to volumes stay, and delay nothing', async (context) => {
+test('unrelated files next to volumes remain and do not cause delays', async (context) => {
   const node = await newNode(context);
   const files = ['file', `${DRIVER}/file`, 'volumeDevices/file'].map((name) => join(node.root, name));
   for (const file of files) writeFileSync(file, 'mine');
@@ -191,7 +191,7 @@ test('unrelated files next to volumes stay, and delay nothing', async (context) 
   assert.equal(existsSync(node.staged), true);
 });
 
-test('a volume that is recorded during a load stays recorded', async (context) => {
+test('a volume recorded during a load remains recorded', async (context) => {
   const note = (path: string) => writeVolumeData(dirname(path), { driverName: DRIVER, volumeHandle: 'late' });
   const node = await newNode(context, { isMountPoint: (path) => note(path).then(() => false) });
   const late = join(node.root, DRIVER, 'late');

@@ -6,7 +6,7 @@ import type { CsiVolume } from './csi-volume.ts';
 import { CsiVolumes, type CsiVolumesOptions } from './csi-volumes.ts';
 import { VolumesInUse } from './volumes-in-use.ts';
 
-test('while reports omit a volume, further ones are requested with growing pauses', async () => {
+test('while reports omit a volume, further reports are requested with growing pauses', async () => {
   let reports = 0;
   const inUse: VolumesInUse = new VolumesInUse(() => {
     reports++;

@@ -45,14 +45,14 @@ test('a ReadWriteOncePod volume is mounted with the label of its containers', ()
   );
 });
 
-test('the driver gets the label as a mount option, in quotes', () => {
+test('the driver receives the label as a quoted mount option', () => {
   const volume = { accessModes: [], mountOptions: ['noatime'], fsType: 'ext4', label: LABEL } as unknown as CsiVolume;
   const capabilities = { stage: true, volumeStats: false, mountGroup: false, expand: false, multiWriter: false };
   const { value } = volumeCapability(volume, capabilities, undefined).accessType;
   assert.deepEqual(value, { fsType: 'ext4', mountFlags: ['noatime', `context="${LABEL}"`], volumeMountGroup: '' });
 });
 
-test('the label of containers’ files comes from the host’s policy', (context) => {
+test('the label for container files comes from the host’s policy', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-selinux-'));
   context.after(() => rmSync(root, { recursive: true }));
   assert.equal(seLinuxHost(root), undefined);

@@ -11,7 +11,7 @@ async function isPending(work: Promise<void>): Promise<boolean> {
   return await Promise.race([work.then(() => false), sleep(20, true)]);
 }
 
-test('a volume that comes into use again is reported again: a report without it may be on its way', async () => {
+test('a volume that is in use again is reported again, as a report without it may be in flight', async () => {
   const inUse = new VolumesInUse(() => undefined);
   inUse.request(PLACES[0], 'v', { attachable: true });
   inUse.reported(['v'], ['v']);
@@ -28,7 +28,7 @@ test('a volume that comes into use again is reported again: a report without it 
   await attached;
 });
 
-test('a volume that a pod needs stays in use when it is removed from another pod', () => {
+test('a volume required by one pod remains in use when it is removed from another', () => {
   const inUse = new VolumesInUse(() => undefined);
   for (const place of PLACES) inUse.request(place, 'v', { attachable: true });
   inUse.removePlaces(isFirst);
@@ -36,7 +36,7 @@ test('a volume that a pod needs stays in use when it is removed from another pod
   assert.deepEqual(inUse.names(), ['v']);
 });
 
-test('without an attach/detach controller no volume waits for the node object to list it as attached', async () => {
+test('without an attach/detach controller no volume waits to be listed as attached in the Node object', async () => {
   const inUse = new VolumesInUse(() => undefined, { hasNoController: true });
   inUse.request(PLACES[0], 'v', { attachable: true });
   const attached = inUse.untilAttached('v', never);

@@ -19,7 +19,7 @@ const payload = (files: Record<string, string>, mode = 0o644): Payload =>
 
 const visible = async (directory: string) => (await readdir(directory)).filter((name) => !name.startsWith('..')).sort();
 
-test('files appear behind links with their modes, directories included', async (context) => {
+test('files and directories appear behind links with the requested modes', async (context) => {
   const directory = await scratch(context);
   assert.equal(await writeAtomically(directory, payload({ a: '1', 'sub/dir/b': '2' }, 0o400)), true);
   assert.deepEqual(await visible(directory), ['a', 'sub']);
@@ -28,7 +28,7 @@ test('files appear behind links with their modes, directories included', async (
   assert.equal(await readlink(join(directory, 'a')), '..data/a');
 });
 
-test('a file gets its owner and the group of the volume', async (context) => {
+test('a file gets its owner and the volume’s group', async (context) => {
   const directory = await scratch(context);
   const token = (uid?: number): Payload => new Map([['token', { data: Buffer.from('t'), mode: 0o600, uid }]]);
   const look = async () => {
@@ -68,7 +68,7 @@ test('no path leads out of the volume, or to the writer’s own files', async (c
   assert.deepEqual(await visible(directory), ['a']);
 });
 
-test('a path is normalized, and the last of two equal ones is used', async (context) => {
+test('paths are normalized, and the last of two equal ones is used', async (context) => {
   const directory = await scratch(context);
   const files = { './a': '1', 'x//b': '2', 'c/': '3', 'x/./b/': '4' };
   assert.equal(await writeAtomically(directory, payload(files)), true);
@@ -78,7 +78,7 @@ test('a path is normalized, and the last of two equal ones is used', async (cont
   assert.equal(await writeAtomically(directory, payload(files)), false);
 });
 
-test('unchanged content is not written again', async (context) => {
+test('unchanged content is not rewritten', async (context) => {
   const directory = await scratch(context);
   await writeAtomically(directory, payload({ a: '1' }));
   const before = await readlink(join(directory, '..data'));
@@ -86,7 +86,7 @@ test('unchanged content is not written again', async (context) => {
   assert.equal(await readlink(join(directory, '..data')), before);
 });
 
-test('a change of content, mode or names replaces the version', async (context) => {
+test('a change in content, modes or names replaces the version', async (context) => {
   const directory = await scratch(context);
   await writeAtomically(directory, payload({ a: '1', b: '2' }));
   for (const next of [
@@ -107,7 +107,7 @@ test('a change of content, mode or names replaces the version', async (context) 
   }
 });
 
-test('directories of nested mounts stay, and hide files of the same name', async (context) => {
+test('directories for nested mounts remain, and hide files with the same name', async (context) => {
   const directory = await scratch(context);
   const mountPoints = ['in/here', 'b'];
   for (const text of ['1', '2']) {
@@ -128,7 +128,7 @@ test('leftovers of an interrupted writer are removed', async (context) => {
   assert.equal(await readFile(join(directory, 'a'), 'utf8'), '1');
 });
 
-test('a killed writer leaves the old or the new content, and leftovers only until the next write', async (context) => {
+test('a killed writer leaves either the old or the new content, and leftovers only until the next write', async (context) => {
   const directory = await scratch(context);
   const script = `
     import { writeAtomically } from ${JSON.stringify(new URL('./atomic-writer.ts', import.meta.url).href)};

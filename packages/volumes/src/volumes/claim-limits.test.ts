@@ -54,7 +54,7 @@ function limitsOf(
   return { limits, claims, use };
 }
 
-test('a claim may exceed its capacity by 5 %, but at least by 16 MiB', () => {
+test('a claim may exceed its capacity by 5 % or 16 MiB, whichever is more', () => {
   const claim = (capacityMiB: number) => ({
     namespace: '',
     name: '',
@@ -109,7 +109,7 @@ test('pods that can write to a claim above its capacity are evicted, unless they
   assert.deepEqual(await excesses(), []);
 });
 
-test('a pod is evicted for its second claim if only the statistics of the first are old', async (t) => {
+test('a pod is evicted for its second claim even if the statistics of the first are stale', async (t) => {
   const { limits } = limitsOf(t, { data: 1, second: 40 });
   const pod = podOf('web');
   pod.spec.volumes!.push({ name: 'w', persistentVolumeClaim: { claimName: 'second' } });
@@ -122,7 +122,7 @@ test('a pod is evicted for its second claim if only the statistics of the first 
   );
 });
 
-test('a pod is also evicted if the statistics of its claim are missing or old', async (t) => {
+test('a pod is evicted even if the statistics of its claim are missing or stale', async (t) => {
   const old = (usedBytes: number, ageMs: number) => ({ name: 'v', usedBytes, time: new Date(Date.now() - ageMs) });
   for (const volume of [undefined, [{ name: 'v' }], [old(MIB, 600_000)]]) {
     const { limits } = limitsOf(t, { data: 40 }, { maxUnknownMs: 0 });
@@ -148,7 +148,7 @@ test('a pod is also evicted if the statistics of its claim are missing or old', 
       assert.deepEqual(await limits.excesses([pod], async () => [{ podRef: pod.metadata, volume }], signal), []);
 });
 
-test('no pod waits or is evicted if limits are not enforced, or for claims that are not directories of the node', async (t) => {
+test('no pod waits or is evicted if limits are not enforced, or for claims that are not node directories', async (t) => {
   const { limits } = limitsOf(t, { data: 40 }, { isEnforced: false });
   const pod = podOf('web');
   assert.equal(await limits.refusalOf(pod, signal), undefined);
@@ -157,7 +157,7 @@ test('no pod waits or is evicted if limits are not enforced, or for claims that 
   assert.equal(await others.refusalOf(pod, signal), undefined);
 });
 
-test('the condition DiskPressure names the largest claims', async (t) => {
+test('the DiskPressure condition names the largest claims', async (t) => {
   const { limits } = limitsOf(t, { a: 1, b: 3, c: 2, d: 4 });
   let isShort = false;
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -11,7 +11,7 @@ const claim = (name: string): PersistentVolumeClaim => ({
 });
 const volume = (name: string) => ({ namespace: 'default', name, path: `/claims/default/${name}`, createdAtMs: 0 });
 
-test('claims of manifests and claims without an object are listed, bound once a pod used them', () => {
+test('claims from manifests and claims without an object are listed, and bound once used by a pod', () => {
   const seen = claimObjects([claim('new'), claim('used')], [volume('used'), volume('bare')]).map(
     ({ metadata, spec, status }) => [
       metadata.name,
@@ -28,7 +28,7 @@ test('claims of manifests and claims without an object are listed, bound once a 
   ]);
 });
 
-test('a claim is not deleted while pods of its namespace use it', () => {
+test('a claim is not deleted while used by pods in its namespace', () => {
   const pod = (name: string, namespace: string, phase?: string) =>
     ({
       metadata: { name, namespace },

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { waitFor } from '@podwright/base';
 import { ClaimWalks } from './claim-walks.ts';
 
-test('walks are shorter while many claims wait', async () => {
+test('walks are shorter while many claims are waiting', async () => {
   const limits: number[] = [];
   const stopping = new AbortController();
   const walks = new ClaimWalks(async (_claim, { timeoutMs }) => {

@@ -13,7 +13,7 @@ function options(sizeLimit: string | undefined, memoryLimits: (string | undefine
   return tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes: 4096n }).join(',');
 }
 
-test('the size of a tmpfs is the least of its own limit, the pod’s limit and the node’s memory', () => {
+test('the size of a tmpfs is the minimum of its own limit, the pod’s limit and the node’s memory', () => {
   assert.equal(options(undefined, [undefined]), 'size=4096');
   assert.equal(options('1Mi', [undefined]), 'size=4096');
   assert.equal(options('0', ['1Ki', '1Ki']), 'size=2048');

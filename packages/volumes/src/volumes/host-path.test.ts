@@ -18,7 +18,7 @@ function setUp(path: string, type: HostPathType): Promise<string> {
   return new HostPathPlugin().setUp({ pod: {} as Pod, volume, directory: '' });
 }
 
-test('existing paths pass the check of their type', async () => {
+test('existing paths pass their type check', async () => {
   const table: [string, HostPathType][] = [
     ['', 'Directory'],
     ['', 'DirectoryOrCreate'],
@@ -37,7 +37,7 @@ test('missing directories and files are created if the type requires it', async 
   assert.ok((await stat(join(directory, 'new/file'))).isFile());
 });
 
-test('a missing path and a path of another type are named', async () => {
+test('missing paths and paths of a different type are named', async () => {
   const table: [string, HostPathType, RegExp][] = [
     ['none', 'Directory', /^hostPath type check failed: \/.*\/none is not a directory$/],
     ['file', 'Directory', /file is not a directory$/],

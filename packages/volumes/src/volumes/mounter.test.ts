@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readMounts } from '@podwright/system/mountinfo';
 import { ProgramMounter } from './mounter.ts';
 
-test('mounts below a directory are found, with buffers of at most a few times the size of the mount table', async () => {
+test('mounts under a directory are found, with buffers no larger than a few times the mount table', async () => {
   const mounter = new ProgramMounter();
   assert.ok((await mounter.mountsBelow('/proc')).includes('/proc'));
   const tableBytes = readFileSync('/proc/self/mountinfo', 'utf8').length;
@@ -27,7 +27,7 @@ test('a tmpfs that fails with and without noswap does not turn noswap off for ot
   assert.deepEqual(calls, ['/missing noswap', '/missing ', '/t noswap']);
 });
 
-test('with system calls no program is started for a tmpfs, with or without noswap', async () => {
+test('a tmpfs is mounted by system calls without starting a program, with or without noswap', async () => {
   const calls: string[] = [];
   const mount = (target: string, data: string) => {
     calls.push(`${target} ${data}`);

@@ -45,7 +45,7 @@ test('without items every key is a file with the default mode', () => {
   assert.deepEqual(filesOf({ secret: { secretName: 's' } }), { key: '644 s3cret' });
 });
 
-test('a token is readable for the pod’s only user or its fsGroup, else for every user', () => {
+test('a token is readable by the pod’s only user or its fsGroup, else by all users', () => {
   const source = { path: 'token', expirationSeconds: 3607 };
   const check = (spec: Partial<PodSpec>, expected: { mode: number; uid?: number }) => {
     const pod: Pod = {
@@ -92,7 +92,7 @@ test('missing objects and keys are named, unless they are optional', () => {
   assert.deepEqual(filesOf({ secret: { secretName: 's', items, optional: true } }), {});
 });
 
-test('fields and resources of the pod become files', () => {
+test('pod fields and resources are written to files', () => {
   const items = [
     { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
     { path: 'name', fieldRef: { fieldPath: 'metadata.name' }, mode: 0o400 },
@@ -105,7 +105,7 @@ test('fields and resources of the pod become files', () => {
   });
 });
 
-test('a projected volume shows all of its sources', () => {
+test('a projected volume contains all of its sources', () => {
   const sources = [{ configMap: { name: 'c', items: [{ key: 'a', path: 'conf/a' }] } }, { secret: { name: 's' } }];
   assert.deepEqual(filesOf({ projected: { sources, defaultMode: 0o440 } }), { 'conf/a': '440 1', key: '440 s3cret' });
 });

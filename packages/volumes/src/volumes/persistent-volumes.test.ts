@@ -80,7 +80,7 @@ test('a local volume is bind-mounted in the pod’s directory, and gets the fsGr
   assert.deepEqual([mounts, directories.root], [[], join(root, 'pods')]);
 });
 
-test('a ReadWriteOncePod local volume is refused to a second pod', async (context) => {
+test('a second pod is refused a ReadWriteOncePod local volume', async (context) => {
   const path = await mkdtemp(join(tmpdir(), 'podwright-disk-'));
   context.after(() => rm(path, { recursive: true }));
   const { mount, mounts } = await setUp(context, { local: { path }, accessModes: ['ReadWriteOncePod'] });
@@ -104,7 +104,7 @@ test('a local volume that is missing or not a directory is an error with upstrea
   await check('/tmp/../etc', /MountVolume.SetUp failed for volume "pv1" : invalid path: \/tmp\/..\/etc/);
 });
 
-test('unbound claims, block volumes, unsupported kinds and other nodes are named in errors', async (context) => {
+test('errors name unbound claims, block volumes, unsupported types and other nodes', async (context) => {
   const check = async (
     spec: PersistentVolume['spec'],
     expected: string,
@@ -148,7 +148,7 @@ test('unbound claims, block volumes, unsupported kinds and other nodes are named
   );
 });
 
-test('hostPath volumes are checked, and pods of manifests use the node’s own claims', async (context) => {
+test('hostPath volumes are checked, and static pods use the node’s own claims', async (context) => {
   const { root, mount } = await setUp(context, { hostPath: { path: '/etc', type: 'Directory' } });
   assert.equal(await mount(), '/etc');
   assert.equal(await mount({ source: 'file' }), '/of/a/manifest');

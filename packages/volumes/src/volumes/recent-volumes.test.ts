@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { writeAtomically } from './atomic-writer.ts';
 import { RECENT_MS, RecentVolumes } from './recent-volumes.ts';
 
-test('a volume is recent for some seconds after it was written, while it has the same content and exists', async (t) => {
+test('a volume is recent for some seconds after a write, as long as it exists with the same content', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-recent-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   await writeAtomically(directory, new Map([['a', { data: Buffer.from('1'), mode: 0o644 }]]));

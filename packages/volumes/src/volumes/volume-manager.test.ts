@@ -12,7 +12,7 @@ import { StorageMetrics } from './storage-metrics.ts';
 import { VolumeFailure } from './volume-failure.ts';
 import { VolumeManager } from './volume-manager.ts';
 
-test('metrics count mount operations, mounted volumes and required volumes by plugin', async (t) => {
+test('metrics count mount operations, mounted volumes and desired volumes by plugin', async (t) => {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-volumes-'));
   t.after(() => rmSync(scratch, { recursive: true }));
   const registry = new Registry();

@@ -31,7 +31,7 @@ function start(ended: () => Promise<void>) {
 
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 
-test('concurrent calls hold no more output than the limit for all of them, and the first ones are complete', async () => {
+test('concurrent calls share one output limit, and the first ones are complete', async () => {
   const { promise, resolve: exit } = Promise.withResolvers<void>();
   const call = start(() => promise);
   const calls = Array.from({ length: 20 }, () => call());
@@ -42,7 +42,7 @@ test('concurrent calls hold no more output than the limit for all of them, and t
   for (let count = 0; count < 20; count++) assert.equal(await call(), CALL_BYTES);
 });
 
-test('the memory of calls that fail is used for later ones', async () => {
+test('the memory of failed calls is reused by later ones', async () => {
   const { promise, reject: fail } = Promise.withResolvers<void>();
   let ended = promise;
   const call = start(() => ended);

@@ -5,7 +5,7 @@ import type { TransferProgress } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
 import { imageTransfers } from './image-transfers.ts';
 
-test('a load whose client reads too slowly loses progress, and still returns the loaded images', async () => {
+test('a load whose client reads too slowly drops progress updates, and still returns the loaded images', async () => {
   const broadcast = new Broadcast<TransferProgress>();
   const images = {
     transfers: (signal: AbortSignal) => broadcast.subscribe(signal, 2),

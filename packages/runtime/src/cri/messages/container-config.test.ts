@@ -14,7 +14,7 @@ type Init = Omit<Extract<MessageInitShape<typeof ContainerConfigSchema>, { $type
 const minimal: Init = { metadata: { name: 'web', attempt: 2 }, image: { image: 'busybox' } };
 const translate = (more: Init) => containerConfig(create(ContainerConfigSchema, { ...minimal, ...more }));
 
-test('a minimal configuration means the defaults of the CRI', () => {
+test('a minimal configuration results in the CRI defaults', () => {
   const config = translate({});
   assert.equal(config.name, 'web');
   assert.equal(config.attempt, 2);
@@ -71,7 +71,7 @@ test('a configuration without a required field is refused', () => {
   for (const name of ['../x', 'a/b', 'ü', 'x'.repeat(300)]) accept({ metadata: { name } });
 });
 
-test('strings with a zero byte, at which the kernel would truncate them, are refused', () => {
+test('strings containing a NUL byte, where the kernel would truncate them, are rejected', () => {
   refuse({ command: ['a\0b'] }, /command "a\\u0000b"/);
   refuse({ args: ['a\0'] }, /args/);
   refuse({ workingDir: '/\0' }, /workingDir/);
@@ -136,7 +136,7 @@ test('limits that no kernel accepts are refused', () => {
   accept(limits({ hugepageLimits: [{ pageSize: '1GB', limit: 0n }], unified: { 'memory.high': 'max' } }));
 });
 
-test("cgroup v1's value for unlimited memory means no limit, for every page size", () => {
+test('the cgroup v1 value for unlimited memory means no limit, for every page size', () => {
   for (const unlimited of [(1n << 63n) - 1n, (1n << 63n) - (1n << 12n), (1n << 63n) - (1n << 16n)]) {
     const resources = { memoryLimitInBytes: unlimited, memorySwapLimitInBytes: unlimited };
     const config = translate({ linux: { resources } });

@@ -23,7 +23,7 @@ const record = (state: State): ContainerRecord => ({
 const images = { find: () => undefined };
 const end = { startedAtMs: 1500, finishedAtMs: 2000, exitCode: 3, reason: 'Error', message: '' };
 
-test('each phase of a container is reported as a CRI state', () => {
+test('each container phase is reported as a CRI state', () => {
   const state = (phase: State) => criContainerStatus(record(phase), images).state;
   assert.equal(state({ phase: 'created' }), ContainerState.CONTAINER_CREATED);
   assert.equal(state({ phase: 'starting' }), ContainerState.CONTAINER_CREATED);
@@ -32,7 +32,7 @@ test('each phase of a container is reported as a CRI state', () => {
   assert.equal(state({ phase: 'removing', end }), ContainerState.CONTAINER_EXITED);
 });
 
-test('a status reports times in nanoseconds, the exit, and the user', () => {
+test('a status has times in nanoseconds, the exit details and the user', () => {
   const status = criContainerStatus(record({ phase: 'exited', ...end }), images);
   assert.equal(status.createdAt, 1_000_500_000n);
   assert.equal(status.startedAt, 1_500_000_000n);
@@ -42,7 +42,7 @@ test('a status reports times in nanoseconds, the exit, and the user', () => {
   assert.deepEqual(status.user?.linux?.supplementalGroups, [8n, 9n]);
 });
 
-test('a filter matches containers with all of its labels, its sandbox and its state', () => {
+test('a filter matches containers with all its labels, its sandbox and its state', () => {
   const running = record({ phase: 'running', pid: 1, startedAtMs: 1 });
   const check = (filter: object, expected: boolean) =>
     assert.equal(matchesContainer(running, create(ContainerFilterSchema, filter)), expected, JSON.stringify(filter));

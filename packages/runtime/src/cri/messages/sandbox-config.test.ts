@@ -7,7 +7,7 @@ type Init = Omit<Extract<MessageInitShape<typeof PodSandboxConfigSchema>, { $typ
 const metadata = { name: 'web', uid: 'u1', namespace: 'default', attempt: 1 };
 const translate = (more: Init) => sandboxConfig(create(PodSandboxConfigSchema, { metadata, ...more }), '');
 
-test("a sandbox has its own namespaces unless it requests the host's", () => {
+test('a sandbox has its own namespaces unless host namespaces are requested', () => {
   const plain = translate({});
   assert.deepEqual([plain.network, plain.ipc, plain.pid], ['pod', 'pod', 'pod']);
   const namespaceOptions = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE, pid: NamespaceMode.CONTAINER };
@@ -25,7 +25,7 @@ test('only ports with a host port are mapped', () => {
   assert.deepEqual(portMappings, [{ protocol: 'udp', containerPort: 53, hostPort: 5353, hostIp: '127.0.0.1' }]);
 });
 
-test('the resources of the whole pod are translated', () => {
+test('the pod’s overall resources are translated', () => {
   assert.equal(translate({}).resources, undefined);
   const { resources } = translate({
     linux: { overhead: { cpuShares: 20n }, resources: { memoryLimitInBytes: 4096n } },

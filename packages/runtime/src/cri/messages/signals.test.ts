@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { criSignal, Signal, signalName } from '@podwright/cri';
 import { parseStopSignal } from '../../containers/stop-signal.ts';
 
-test('every signal of the CRI is accepted as a stop signal and reported unchanged', () => {
+test('every CRI signal is accepted as a stop signal and reported unchanged', () => {
   const values = Object.values(Signal).filter((value) => typeof value === 'number');
   const twins = new Map([
     [Signal.SIGCLD, Signal.SIGCHLD],

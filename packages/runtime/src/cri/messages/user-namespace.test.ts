@@ -18,13 +18,13 @@ const one = { containerId: 0, hostId: 65_536, length: 65_536 };
 const pod: Init = { mode: NamespaceMode.POD, uids: [one], gids: [one] };
 const parse = (init: Init) => userNamespaceOf(create(UserNamespaceSchema, init));
 
-test("a user namespace has one range of users and one of groups, and undefined means the host's", () => {
+test('a user namespace has one user range and one group range, and undefined means the host’s namespace', () => {
   assert.deepEqual(parse(pod), { uids: [one], gids: [one] });
   assert.equal(parse({ mode: NamespaceMode.NODE }), undefined);
   assert.equal(userNamespaceOf(undefined), undefined);
 });
 
-test('the refusal of an invalid user namespace names the field', () => {
+test('the error for an invalid user namespace names the field', () => {
   const refuse = (init: Init, words: RegExp) =>
     assert.throws(() => parse(init), { code: 'invalid_argument', message: words }, String(words));
   refuse({ ...pod, mode: NamespaceMode.CONTAINER }, /mode CONTAINER/);
@@ -38,14 +38,14 @@ test('the refusal of an invalid user namespace names the field', () => {
   refuse({ ...pod, gids: [{ ...one, hostId: 0xffffffff }] }, /gids: hostId 4294967295/);
 });
 
-test('mappings are compared by value, and no mappings equal no mappings', () => {
+test('ID mappings are compared by value, and two absent mappings are equal', () => {
   assert.ok(sameMappings(undefined, undefined));
   assert.ok(sameMappings(parse(pod), parse(pod)));
   assert.ok(!sameMappings(parse(pod), undefined));
   assert.ok(!sameMappings(parse(pod), parse({ ...pod, gids: [{ ...one, length: 1 }] })));
 });
 
-test('a pod in a user namespace has its own PID and IPC namespaces, and is not privileged', () => {
+test('a pod in a user namespace must have its own PID and IPC namespaces, and must not be privileged', () => {
   const translate = (securityContext: object) =>
     sandboxConfig(create(PodSandboxConfigSchema, { metadata: { name: 'p' }, linux: { securityContext } }), '');
   const usernsOptions = pod;
@@ -58,7 +58,7 @@ test('a pod in a user namespace has its own PID and IPC namespaces, and is not p
   refuse({ namespaceOptions: { usernsOptions }, privileged: true }, /privileged/);
 });
 
-test('the ID mappings of a mount are translated, and exclude bidirectional propagation', () => {
+test('ID mappings of a mount are translated, and cannot be combined with bidirectional propagation', () => {
   const mount = { containerPath: '/d', hostPath: '/h', uidMappings: [one], gidMappings: [one] };
   const translate = (change: object) =>
     containerConfig(

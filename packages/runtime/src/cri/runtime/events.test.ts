@@ -27,7 +27,7 @@ function open() {
   return { sandboxes, containers, source, subscribe };
 }
 
-test('a subscriber that reads too slowly gets the queued events and then resource_exhausted', async () => {
+test('a subscriber that reads too slowly receives the queued events, followed by resource_exhausted', async () => {
   const { sandboxes, source, subscribe } = open();
   const slow = subscribe();
   const record = sandboxes.put(recordOf('s1'));
@@ -45,7 +45,7 @@ test('a subscriber that reads too slowly gets the queued events and then resourc
   assert.ok(queued > 0 && queued <= 10_000, `${queued} were queued`);
 });
 
-test('an event has the state of its sandbox at that time, even if the sandbox is removed since', async () => {
+test('an event has the sandbox state at its time, even if the sandbox has been removed since', async () => {
   const { sandboxes, source, subscribe } = open();
   const reader = subscribe();
   const record = sandboxes.put(recordOf('s1'));
@@ -65,7 +65,7 @@ test('an event has the state of its sandbox at that time, even if the sandbox is
   ]);
 });
 
-test('an event omits containers that are still being created', async () => {
+test('an event excludes containers that are still being created', async () => {
   const { sandboxes, containers, source, subscribe } = open();
   const reader = subscribe();
   const record = sandboxes.put(recordOf('s1'));

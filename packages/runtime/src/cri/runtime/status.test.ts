@@ -6,7 +6,7 @@ import { status } from './status.ts';
 
 const NOT_READY = { ready: false, reason: 'Because', message: 'of something' } as const;
 
-test('each condition of Status has the current result, and the reason if it is false', async () => {
+test('each Status condition has the current result, and the reason if it is false', async () => {
   const conditionsOf = async (runtime: object, network: object) => {
     const facts = {
       ...{ recursiveReadOnlyHandlers: new Set(), userNamespaceHandlers: new Set(), info: {} },

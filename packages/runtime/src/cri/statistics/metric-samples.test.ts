@@ -73,7 +73,7 @@ async function descriptors() {
   return new Map((await call()).descriptors.map(({ name, labelKeys }) => [name, labelKeys]));
 }
 
-test('every described metric is measured, with a value for each label', async () => {
+test('all described metrics are measured, with a value for each label', async () => {
   const described = await descriptors();
   const measured = criMetrics(
     BASE_LABELS.map((key) => `the ${key}`),
@@ -86,7 +86,7 @@ test('every described metric is measured, with a value for each label', async ()
   }
 });
 
-test('metrics have the names, labels and units of cAdvisor', async () => {
+test('metrics have cAdvisor’s names, labels and units', async () => {
   const text = (metrics: ReturnType<typeof criMetrics>) =>
     metrics.map(({ name, labelValues, value }) => `${name}{${labelValues?.join()}} ${value?.value}`);
   const measured = new Set(text(criMetrics([], all)));
@@ -129,7 +129,7 @@ test('cached values have a timestamp, live ones do not', () => {
   assert.deepEqual(earlier, [['container_fs_usage_bytes', 1_700_000_000_000_000_000n]]);
 });
 
-test('metrics that the host does not count are omitted', () => {
+test('metrics not provided by the host are omitted', () => {
   const cgroup = { readAtMs: 0 };
   const names = criMetrics([], containerSamples(record, { ...details, cgroup, devices: [] })).map(({ name }) => name);
   assert.ok(!names.some((name) => /memory_usage|cpu_usage|pressure|hugetlb|processes|reads/.test(name!)));

@@ -96,12 +96,12 @@ test('a container reports CPU, memory, swap, pressure and its layer, each with i
   });
 });
 
-test('a layer that was measured in part has no number of inodes', () => {
+test('a partially measured layer has no inode count', () => {
   const { writableLayer } = criContainerStats(record, { ...use, layer: { ...use.layer, isPartial: true } }, '/');
   assert.deepEqual([writableLayer?.usedBytes, writableLayer?.inodesUsed], [{ value: 4096n }, undefined]);
 });
 
-test('an annotation says what changed in the layer while it was measured, and when it last changed', () => {
+test('an annotation reports changes in the layer during its measurement, and the time of its last change', () => {
   const layer = { ...use.layer, changes: 'files', changedAtMs: 1_764_500_000_000.5 } as const;
   const { attributes } = create(ContainerStatsSchema, criContainerStats(record, { ...use, layer }, '/'));
   assert.equal(attributes?.annotations['podwright.dev/layer-changes'], 'files 1764500000001');
@@ -110,7 +110,7 @@ test('an annotation says what changed in the layer while it was measured, and wh
   assert.equal(reportedLayerChanges(unknown), undefined);
 });
 
-test('without a limit the available bytes are absent, and so are values that are not counted', () => {
+test('available bytes are absent without a limit, and so are values that are not measured', () => {
   const unlimited = { ...memory, limitBytes: undefined, swapLimitBytes: undefined };
   const stats = criContainerStats(
     record,
@@ -122,7 +122,7 @@ test('without a limit the available bytes are absent, and so are values that are
   assert.deepEqual([stats.cpu, stats.io, stats.memory?.psi], [undefined, undefined, undefined]);
 });
 
-test('a pod with its own cgroup reports that usage, and eth0 as the default interface', () => {
+test('a pod with its own cgroup reports that cgroup’s usage, and eth0 as the default interface', () => {
   const { linux } = criSandboxStats(sandbox, { atMs: 1, cgroup, nanoCores: 9, interfaces }, []);
   assert.equal(linux?.cpu?.usageNanoCores?.value, 9n);
   assert.equal(linux?.process?.processCount?.value, 3n);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressAt, blockOf, cidrOf, hardwareAddressOf, overlap, rangeOf } from './address-range.ts';
 
-test('the range for pods excludes the network, gateway and broadcast addresses', () => {
+test('the pod range excludes the network, gateway and broadcast addresses', () => {
   const table: [string, 4 | 6, string, string, string][] = [
     ['10.88.0.0/16', 4, '10.88.0.1', '10.88.0.2', '10.88.255.254'],
     ['10.88.0.8/29', 4, '10.88.0.9', '10.88.0.10', '10.88.0.14'],
@@ -32,7 +32,7 @@ test('blocks overlap if one contains the other', () => {
   assert.equal(cidrOf(blockOf('10.83.4.7/16')), '10.83.0.0/16');
 });
 
-test('a hardware address is derived from the IP address, unicast and locally administered', () => {
+test('a MAC address is derived from the IP address, unicast and locally administered', () => {
   assert.equal(hardwareAddressOf('10.88.1.2').toString('hex'), '0a580a580102');
   assert.equal(hardwareAddressOf('fd00::1:2').toString('hex'), '0a0000010002');
 });

@@ -22,7 +22,7 @@ function withStore(
   }
 }
 
-test('addresses are assigned in turn, each to one sandbox, and a released one is reused last', () => {
+test('addresses are assigned in turn, one per sandbox, and a released address is reused last', () => {
   withStore('10.88.0.0/29', (store, reserve) => {
     assert.deepEqual(['a', 'b', 'c'].map(reserve), [['10.88.0.2'], ['10.88.0.3'], ['10.88.0.4']]);
     store.release('b', ['10.88.0.3']);
@@ -32,7 +32,7 @@ test('addresses are assigned in turn, each to one sandbox, and a released one is
   });
 });
 
-test('files have the format of the plugin host-local, and addresses that it assigned are not assigned again', () => {
+test('files have the format of the host-local plugin, and its addresses are not reassigned', () => {
   withStore('10.88.0.0/29', (store, reserve, directory) => {
     mkdirSync(directory);
     writeFileSync(join(directory, '10.88.0.4'), 'theirs\r\neth0');
@@ -44,7 +44,7 @@ test('files have the format of the plugin host-local, and addresses that it assi
   });
 });
 
-test('in two families a pod gets addresses at the same offset, if that is free', () => {
+test('in dual-stack a pod gets addresses at the same offset in both families, if free', () => {
   withStore('10.88.0.0/24,fd00:88::/64', (_store, reserve, directory) => {
     mkdirSync(directory);
     writeFileSync(join(directory, 'last_reserved_ip.0'), '10.88.0.6');
@@ -55,7 +55,7 @@ test('in two families a pod gets addresses at the same offset, if that is free',
   });
 });
 
-test('if one family has no free address, none of the other is reserved', () => {
+test('if one family is exhausted, no address of the other is reserved', () => {
   withStore('10.88.0.0/24,fd00:88::/126', (store, reserve) => {
     assert.deepEqual(
       [reserve('a'), reserve('b')].map((given) => given?.[1]),
@@ -66,7 +66,7 @@ test('if one family has no free address, none of the other is reserved', () => {
   });
 });
 
-test('only the holder releases an address, and files without a holder are removed', () => {
+test('only the holder can release an address, and files without a holder are removed', () => {
   withStore('10.88.0.0/29', (store, reserve, directory) => {
     reserve('a');
     store.release('b', ['10.88.0.2']);

@@ -41,7 +41,7 @@ test('the bridge is created on a host without it', () => {
   assert.deepEqual(plan({ addresses: [at('10.83.0.1/16', 3)] }), { kind: 'create' });
 });
 
-test('a bridge gets what it lacks, and an own one loses an outdated subnet', () => {
+test('missing settings are added to a bridge, and an outdated subnet is removed from one of our own', () => {
   const made = plan({ link: { ...bridge, up: false } });
   assert.deepEqual(made, { kind: 'repair', index: 7, up: false, add: [at('10.83.0.1/16')], remove: [] });
   const moved = plan({ link: bridge, addresses: [at('10.82.0.1/16'), at('192.0.2.1/24', 2)] });
@@ -56,14 +56,14 @@ test('a bridge gets what it lacks, and an own one loses an outdated subnet', () 
   assert.deepEqual(right, { kind: 'repair', index: 7, up: true, add: [], remove: [] });
 });
 
-test('other IPv6 subnets stay next to the configured one', () => {
+test('other IPv6 subnets remain alongside the configured one', () => {
   const subnets = '10.83.0.0/16,fd00:83::/64';
   const addresses = [at('10.83.0.1/16'), at('fd00:1::1/64'), at('fd00:83::5/48')];
   const planned = plan({ link: bridge, addresses }, { subnets });
   assert.deepEqual(planned, { kind: 'repair', index: 7, up: true, add: [at('fd00:83::1/64')], remove: [addresses[2]] });
 });
 
-test('a bridge that another program created is used, unless it has another subnet', () => {
+test('a bridge created by another program is used, unless it has a different subnet', () => {
   assert.equal(plan({ link: bridge }, { isOwn: false }).kind, 'repair');
   const taken = plan({ link: bridge, addresses: [at('192.168.1.5/24')] }, { isOwn: false });
   assert.match(
@@ -77,7 +77,7 @@ test('a link that is not a bridge is refused', () => {
   assert.match(refusal(plan({ link: { ...bridge, kind: undefined } })), /not a bridge \(a device\)/);
 });
 
-test('a subnet collides with the networks of the host and with routes via gateways in it, and the error proposes a free one', () => {
+test('a subnet conflicts with host networks and with routes through gateways in it, and the error suggests a free subnet', () => {
   const table: [Route, RegExp][] = [
     [
       to('10.83.0.0/16'),
@@ -95,7 +95,7 @@ test('a subnet collides with the networks of the host and with routes via gatewa
   assert.match(refusal(plan({ routes: [to('fd00:83::/64')] }, { subnets: 'fd00:83::/64' })), /such as fd00:84::\/64$/);
 });
 
-test('on a host with very many routes a collision is detected quickly, without a proposal', () => {
+test('on a host with a huge number of routes a conflict is detected quickly, without a suggestion', () => {
   const hosts = Array.from(
     { length: 172 * 400 },
     (_, n) => `10.${84 + Math.floor(n / 400)}.${255 - ((n % 400) >> 8)}.${n & 255}`,

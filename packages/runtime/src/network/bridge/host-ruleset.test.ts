@@ -9,7 +9,7 @@ const mapped = (hostPort: number, hostIp = '') => ({ protocol: 'tcp' as const, c
 const pod = (mappings: ReturnType<typeof mapped>[]) =>
   portRules([requestedRules('pod-a', { ips: ['10.88.0.2', 'fd00:88::2'], mappings })]);
 
-test('iptables chains are replaced, and the jumps to them are added only once', () => {
+test('iptables chains are replaced, and the jumps to them are added once', () => {
   const first = restoreInput(iptablesChains('pw0', v4, []), '*nat\n:POSTROUTING ACCEPT [0:0]\nCOMMIT\n');
   assert.match(first, /^\*nat\n:PODWRIGHT-pw0 - \[0:0\]\n/);
   assert.match(first, /-A PODWRIGHT-pw0 -s 10.88.0.0\/16 -j MASQUERADE\n/);
@@ -19,13 +19,13 @@ test('iptables chains are replaced, and the jumps to them are added only once', 
   assert.match(again, /-I OUTPUT -j PODWRIGHT-DN-pw0/);
 });
 
-test('a jump in another table does not count as our own', () => {
+test('a jump in a different table does not count as ours', () => {
   const chain = forwardChain('pw0', v4);
   assert.match(restoreInput([chain], '*mangle\n-A FORWARD -j PODWRIGHT-pw0\nCOMMIT\n'), /-I FORWARD/);
   assert.equal(removalInput([chain], '*nat\n:PODWRIGHT-pw0 - [0:0]\nCOMMIT\n'), '');
 });
 
-test('ports of one address come before those of every address, and lead to a pod of the same IP version', () => {
+test('ports on a single address precede those on all addresses, and lead to a pod of the same IP version', () => {
   const ports = pod([mapped(8080), mapped(8081, '127.0.0.1'), mapped(8082, 'fd01::1')]);
   assert.deepEqual(iptablesChains('pw0', v4, ports).find(({ name }) => name === 'PODWRIGHT-DN-pw0')?.rules, [
     '-m addrtype ! --dst-type LOCAL -j RETURN',
@@ -38,19 +38,19 @@ test('ports of one address come before those of every address, and lead to a pod
   );
 });
 
-test('only the host itself reaches ports published on its loopback addresses', () => {
+test('ports published on host loopback addresses are reachable only from the host itself', () => {
   const input = restoreInput(iptablesChains('pw0', v4, pod([mapped(8081, '127.0.0.1')])), '');
   assert.match(input, /-A PODWRIGHT-PR-pw0 -d 127\.0\.0\.0\/8 -j RETURN\n-A PODWRIGHT-PR-pw0 -j PODWRIGHT-DN-pw0\n/);
 });
 
-test('the INPUT chain has its own name, within the limit of iptables for the longest bridge name', () => {
+test('the INPUT chain has a distinct name, within the iptables limit even for the longest bridge name', () => {
   const input = restoreInput(iptablesChains('podwright-bri-0', v4, []), '');
   assert.match(input, /\*filter\n:PODWRIGHT-IN-podwright-bri-0 - /);
   assert.match(input, /-i podwright-bri-0 -d 127\.0\.0\.0\/8 .* -j DROP\n-I INPUT -j PODWRIGHT-IN-podwright-bri-0\n/);
   assert.equal('PODWRIGHT-IN-podwright-bri-0'.length, 28);
 });
 
-test('existing own chains are removed with their jumps', () => {
+test('our existing chains are removed along with their jumps', () => {
   const chains = [forwardChain('pw0', v4)];
   assert.equal(removalInput(chains, '*filter\n:FORWARD DROP [0:0]\n:PODWRIGHT-pw01 - [0:0]\nCOMMIT\n'), '');
   assert.equal(
@@ -59,7 +59,7 @@ test('existing own chains are removed with their jumps', () => {
   );
 });
 
-test('a host that forwards everything gets no forward rules', () => {
+test('no forward rules are added on a host that forwards everything', () => {
   const table: [string, boolean][] = [
     ['', false],
     [':FORWARD ACCEPT [0:0]', false],

@@ -34,7 +34,7 @@ function begin({ missing = async () => undefined }: { missing?: () => Promise<un
   return { host, calls };
 }
 
-test('a change of subnets during a check causes another check', async () => {
+test('a subnet change during a check triggers another check', async () => {
   const checks = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   let next = 0;
   const { host, calls } = begin({ missing: () => checks[next++]!.promise });
@@ -47,7 +47,7 @@ test('a change of subnets during a check causes another check', async () => {
   assert.deepEqual(calls, ['missing', 'missing']);
 });
 
-test('the first check after a restart with pods ensures the rules once, and a later one checks them', async (t) => {
+test('the first check after a restart with pods ensures the rules once, and later checks verify them', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   const { host, calls } = begin();

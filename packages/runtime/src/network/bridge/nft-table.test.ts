@@ -18,19 +18,19 @@ const changes = (before: PortRule[], after: PortRule[]) =>
       `${set} ${[...add.map(({ comment }) => `+${comment}`), ...remove.map(({ comment }) => `-${comment}`)].join(' ')}`,
   );
 
-test('only differences are changed', () => {
+test('only differences are applied', () => {
   assert.deepEqual(changes(a, [...a, ...b]), ['host_ports4 +b', 'published_pods4 +b']);
   assert.deepEqual(changes([...a, ...b], b), ['host_ports4 -a -a', 'published_pods4 -a']);
   assert.deepEqual(changes(a, a.slice(1)), ['host_ports4 -a']);
   assert.deepEqual(changes(a, a), []);
 });
 
-test('a port that moves to another pod is removed and added', () => {
+test('a port that moves to a different pod is removed and re-added', () => {
   const c = rules('c', '10.88.0.4', 1);
   assert.deepEqual(changes(portRules([a, c]), portRules([c])), ['host_ports4 +c -a -a', 'published_pods4 +c -a']);
 });
 
-test('there are sets for the IP versions of the subnets, and rules only for those', () => {
+test('sets exist for the IP versions of the subnets, and rules only for those', () => {
   const names = (subnets: Parameters<typeof nftTable>[0]['subnets']) =>
     nftTable({ bridge: 'pw0', subnets }, a).sets.map(({ name, elements }) => `${name} ${elements.length}`);
   assert.deepEqual(names([subnet]), ['host_ports4 2', 'host_ports_at4 0', 'published_pods4 1']);

@@ -14,7 +14,7 @@ const dual = ['10.88.0.2', 'fd00:88::2'];
 const short = (...requested: ReturnType<typeof requestedRules>[]) =>
   portRules(requested).map(({ version, hostIp = '*', hostPort, ip }) => `${version} ${hostIp}:${hostPort}>${ip}`);
 
-test('a port leads to the first pod address of each IP version of the host address', () => {
+test('a port leads to the first pod address of each IP version that the host address covers', () => {
   const table: [string[], PortMapping, string[]][] = [
     [dual, mapping(1), ['4 *:1>10.88.0.2', '6 *:1>fd00:88::2']],
     [[...dual, '10.88.0.3'], mapping(1, '0.0.0.0'), ['4 *:1>10.88.0.2']],
@@ -33,7 +33,7 @@ test('a port leads to the first pod address of each IP version of the host addre
     );
 });
 
-test('of several requests for a port the first one is used, unless the ports on single addresses do not overlap', () => {
+test('the first of several requests for a port wins, and a later one for all addresses gets the remaining ones', () => {
   const of = (id: string, ip: string, ...mappings: PortMapping[]) => requestedRules(id, { ips: [ip], mappings });
   const every = of('a', '10.88.0.2', mapping(1));
   const everyToo = of('b', '10.88.0.3', mapping(1), mapping(2));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSubnets } from './subnet.ts';
 
-test('one subnet, or one of each family, is parsed', () => {
+test('a single subnet, or one per family, is parsed', () => {
   assert.deepEqual(parseSubnets('10.88.0.0/16'), [{ cidr: '10.88.0.0/16', family: 4 }]);
   assert.deepEqual(parseSubnets('10.88.3.4/16,FD00:88:0::1/64'), [
     { cidr: '10.88.0.0/16', family: 4 },

@@ -11,7 +11,7 @@ const links = [
 ];
 const route = (family: 4 | 6, metric: number, ...linkIndexes: number[]) => ({ family, metric, linkIndexes });
 
-test('pods have the smallest MTU of the links of the default routes', () => {
+test('pods have the smallest MTU among the links of the default routes', () => {
   assert.equal(uplinkMtu(links, [route(4, 0, 3)]), 1400);
   assert.equal(uplinkMtu(links, [route(4, 0, 4)]), 9000);
   assert.equal(uplinkMtu(links, [route(4, 0, 4), route(6, 0, 3)]), 1400);
@@ -22,9 +22,9 @@ test('a default route with a higher metric is not used', () => {
   assert.equal(uplinkMtu(links, [route(4, 100, 2), route(4, 600, 3)]), 1500);
 });
 
-test('without a default route pods have the MTU of Ethernet', () => assert.equal(uplinkMtu(links, []), 1500));
+test('without a default route pods have the Ethernet MTU', () => assert.equal(uplinkMtu(links, []), 1500));
 
-test('the MTU is one that IPv6 and veth links permit', () => {
+test('the MTU is within the limits of IPv6 and veth links', () => {
   assert.equal(uplinkMtu(links, [route(4, 0, 5)]), 1280);
   assert.equal(uplinkMtu(links, [route(4, 0, 1)]), 65_535);
 });

@@ -62,7 +62,7 @@ const request = (sandboxId: string, netnsPath = '') => ({
 const bounded = () => AbortSignal.timeout(10_000);
 const hostList = (cniVersion = '1.0.0') => JSON.stringify({ cniVersion, name: 'host', plugins: [{ type: 'flat' }] });
 
-test('without the plugins of its configuration the network is not ready, and the message names the searched directories and the package', async () => {
+test('the network is not ready if CNI plugins are missing, and the message names the searched directories and the package', async () => {
   const list = JSON.stringify({ cniVersion: '1.0.0', name: 'host', plugins: [{ type: 'bridge' }] });
   await withNetwork({ conf: { '00-bad.conf': '{', '10-host.conflist': list } }, async (network, directory) => {
     const status = await network.status();
@@ -91,7 +91,7 @@ test('the default network is used while all configurations are invalid, and the 
   });
 });
 
-test('a new configuration is used at once, and of several the first in lexical order', async () => {
+test('a new configuration takes effect at once, and the first in lexical order wins', async () => {
   await withNetwork({ plugins: ['flat'], conf: { '20-host.conflist': hostList() } }, async (network, directory) => {
     assert.equal((await network.describe()).network, 'host');
     await writeFile(join(directory, 'net.d', '10-first.conf'), '{"name":"first","type":"flat"}');
@@ -110,7 +110,7 @@ test('a plugin that reports itself as unavailable makes the network not ready', 
   });
 });
 
-test('a plugin that does not answer STATUS makes the network not ready when the call is aborted', async () => {
+test('a plugin that does not respond to STATUS makes the network not ready when the call is aborted', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList('1.1.0') } }, async (network, directory) => {
     await writeScript(join(directory, 'bin', 'flat'), 'exec sleep 1000');
     const status = await network.status(AbortSignal.timeout(100));
@@ -118,7 +118,7 @@ test('a plugin that does not answer STATUS makes the network not ready when the 
   });
 });
 
-test('a sandbox that gets no address is removed from the network again', async () => {
+test('a sandbox that gets no address is removed from the network', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const journal = join(directory, 'journal');
     await writeScript(join(directory, 'bin', 'flat'), `echo $CNI_COMMAND >> ${journal}; echo '{"cniVersion":"1.0.0"}'`);
@@ -127,7 +127,7 @@ test('a sandbox that gets no address is removed from the network again', async (
   });
 });
 
-test('a sandbox that cannot be removed stays listed until it can, also after a restart', async () => {
+test('a sandbox that cannot be removed remains listed until it can, even after a restart', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const plugin = join(directory, 'bin', 'flat');
     await writeScript(plugin, `[ $CNI_COMMAND = DEL ] && exit 1; echo '{"ips":[{"address":"10.251.0.2/24"}]}'`);
@@ -143,7 +143,7 @@ test('a sandbox that cannot be removed stays listed until it can, also after a r
   });
 });
 
-test('a pod CIDR becomes the subnet of the default network, also after a restart', async () => {
+test('the pod CIDR becomes the subnet of the default network, and still is after a restart', async () => {
   await withNetwork({}, async (network, directory) => {
     await network.setPodCidr('10.250.7.0/24');
     assert.match((await network.describe()).why, /10.250.7.0\/24/);
@@ -156,7 +156,7 @@ test('an invalid bridge name is rejected', async () => {
   await assert.rejects(openNetwork('/none', { bridge: 'much-too-long-a-name' }), /at most 15/);
 });
 
-test('with mode keep a node stays on its bridge when a configuration appears, also after a restart, and reports it', async () => {
+test('with mode keep a node stays on its bridge when a configuration appears, even after a restart, and reports it', async () => {
   await withNetwork({ plugins: ['flat'] }, async (_, directory) => {
     const network = await openNetwork(directory, { mode: 'keep' });
     assert.deepEqual(await network.status(), { ready: true });
@@ -177,7 +177,7 @@ test('with mode keep a node stays on its bridge when a configuration appears, al
   });
 });
 
-test('with mode keep a chosen configuration file may change; without it pods have no network', async () => {
+test('with mode keep the chosen configuration file may change; if it is missing, pods have no network', async () => {
   await withNetwork({ plugins: ['flat'], conf: { '20-host.conflist': hostList() } }, async (_, directory) => {
     const conf = (name: string) => join(directory, 'net.d', name);
     const network = await openNetwork(directory, { mode: 'keep' });
@@ -197,7 +197,7 @@ test('with mode keep a chosen configuration file may change; without it pods hav
   });
 });
 
-test('another mode overrides a saved choice, and the first start with mode keep after it chooses again', async () => {
+test('a different mode overrides the saved choice, and the first start with mode keep afterwards chooses again', async () => {
   await withNetwork({ plugins: ['flat'] }, async (_, directory) => {
     const networkOf = async (mode: NetworkMode) => (await (await openNetwork(directory, { mode })).describe()).network;
     assert.equal(await networkOf('keep'), 'pwunit0');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ExecStarts } from './exec-starts.ts';
 
-test('a few commands start at a time, and tasks take turns', async () => {
+test('only a few commands start at a time, and tasks take turns', async () => {
   const starts = new ExecStarts({ max: 2 });
   const { signal } = new AbortController();
   const entered: [string, Disposable][] = [];
@@ -24,7 +24,7 @@ test('a few commands start at a time, and tasks take turns', async () => {
   await Promise.all(['c', 'd'].map((task) => starts.enter(task, signal)));
 });
 
-test('a command that is given up while it waits leaves its turn to others', async () => {
+test('a command abandoned while waiting gives up its turn', async () => {
   const starts = new ExecStarts({ max: 1 });
   const first = await starts.enter('a', new AbortController().signal);
   const given = new AbortController();
@@ -39,7 +39,7 @@ test('a command that is given up while it waits leaves its turn to others', asyn
   (await starts.enter('d', new AbortController().signal))[Symbol.dispose]();
 });
 
-test('a start that hangs does not hold others up for long', async () => {
+test('a hanging start does not block others for long', async () => {
   const starts = new ExecStarts({ max: 1, maxStartMs: 5 });
   const { signal } = new AbortController();
   const hanging = await starts.enter('a', signal);

@@ -29,7 +29,7 @@ function fakeExec() {
   return { request, child, stdio, pidFile };
 }
 
-test('a program that cannot be started leaves no files', async () => {
+test('a program that fails to start leaves no files', async () => {
   const { request, child, pidFile } = fakeExec();
   const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
   child.emit('error', new Error('spawn runc ENOENT'));
@@ -49,7 +49,7 @@ test('a program whose start throws leaves no files', async () => {
   assert.ok(!existsSync(`${pidFile}.json`));
 });
 
-test('the streams of a program that cannot be started are closed', async () => {
+test('the streams of a program that fails to start are closed', async () => {
   const { request, child, stdio } = fakeExec();
   const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
   child.emit('error', new Error('spawn runc ENOENT'));
@@ -60,7 +60,7 @@ test('the streams of a program that cannot be started are closed', async () => {
   );
 });
 
-test('an aborted command rejects with the reason, even if it cannot be started', async () => {
+test('an aborted command rejects with the reason, even if it fails to start', async () => {
   const { request, child } = fakeExec();
   const client = new AbortController();
   const starting = execStream(request, { terminal: undefined, signal: client.signal });

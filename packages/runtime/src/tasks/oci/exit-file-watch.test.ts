@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { ExitFileWatch } from './exit-file-watch.ts';
 
-test('exits are detected while the directory cannot be watched, and by the watch once it can', async (context) => {
+test('exits are detected even while the directory cannot be watched, and by the watch once it can', async (context) => {
   const parent = mkdtempSync(join(tmpdir(), 'pw-exits-'));
   const directory = join(parent, 'exits');
   context.after(() => rmSync(parent, { recursive: true }));

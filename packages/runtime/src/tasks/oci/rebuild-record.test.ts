@@ -23,7 +23,7 @@ function damage(id: string): string {
   return path;
 }
 
-test('a damaged record is rebuilt from the directory of its task and the state of the OCI runtimes', async () => {
+test('a damaged record is rebuilt from the task’s directory and the OCI runtimes’ state', async () => {
   const record: TaskRecord = {
     ...{ id: 'a', bundle: files.bundle('a'), program: runc, cgroupsPath: '/pods/a' },
     ...{ terminal: true, stdin: false, stdinOnce: false, hooks: true },
@@ -44,7 +44,7 @@ test('a damaged record is rebuilt from the directory of its task and the state o
   assert.deepEqual(logged.splice(0), ['rebuilt the damaged record of a task']);
 });
 
-test('a damaged record of a task without a spec stays unchanged and is logged', async () => {
+test('a damaged record of a task without a spec is left unchanged and logged', async () => {
   const path = damage('b');
   const before = readFileSync(path, 'utf8');
   await rebuildDamagedRecords(files, [crun, runc], logger);

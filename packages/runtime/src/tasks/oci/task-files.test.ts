@@ -22,14 +22,14 @@ const record: TaskRecord = {
   hooks: false,
 };
 
-test('a record is read as it was written, and its file has a version', () => {
+test('a record is read back unchanged, and its file has a version', () => {
   files.write(record);
   assert.deepEqual(files.read('a'), record);
   assert.equal((JSON.parse(readFileSync(join(files.records, 'a.json'), 'utf8')) as { version: number }).version, 1);
   assert.equal(files.read('b'), undefined);
 });
 
-test('records of the previous version are read: there the name of a runtime implies the format of its files', () => {
+test('records in the previous format can be read: the runtime name implies the state file format', () => {
   const check = (name: string, stateFormat: string | undefined) => {
     const before = { ...record, program: { name, path: `/bin/${name}` } };
     writeFileSync(join(files.records, 'a.json'), JSON.stringify(before));

@@ -12,7 +12,7 @@ import { CriLog, formatCriLog } from './cri-log.ts';
 const directory = mkdtempSync(join(tmpdir(), 'cri-log-'));
 after(() => rmSync(directory, { recursive: true }));
 
-test('output is logged line by line, and text without a line end as a partial entry', () => {
+test('output is logged by line, and text without a line end as a partial entry', () => {
   const check = (chunk: string, log: string[]) =>
     assert.equal(
       String(formatCriLog('stderr', Buffer.from(chunk), 'T')),

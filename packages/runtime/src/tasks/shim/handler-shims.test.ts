@@ -19,7 +19,7 @@ for (const [program, binary] of binaries) {
 const handler = { task: 'shim-v2', program: '', sandbox: 'pinned' };
 const bytes = (value: string | undefined) => Buffer.from(value ?? '', 'base64');
 
-test("runc's shim gets the directory of runc's state, and another OCI runtime if the handler has one", async () => {
+test('the runc shim gets runc’s state directory, and a different OCI runtime if the handler has one', async () => {
   const path = '/usr/bin/containerd-shim-runc-v2';
   const { options } = await shimProgram(path, { ...handler, shim: { binaryName: 'crun' } }, '/run/x/runc');
   assert.equal(options?.typeUrl, 'containerd.runc.v1.Options');
@@ -27,7 +27,7 @@ test("runc's shim gets the directory of runc's state, and another OCI runtime if
   assert.deepEqual([root, binaryName], ['/run/x/runc', 'crun']);
 });
 
-test('other shims get the path of their configuration, if there is one', async () => {
+test('other shims get the path to their configuration, if any', async () => {
   const path = '/usr/bin/containerd-shim-runsc-v1';
   assert.deepEqual(await shimProgram(path, handler, '/run/x'), { path });
   const shim = { configPath: '/etc/runsc.toml', configType: 'io.containerd.runsc.v1.options' };

@@ -10,7 +10,7 @@ const directory = mkdtempSync(join(tmpdir(), 'shim-records-'));
 after(() => rmSync(directory, { recursive: true }));
 const path = join(directory, 'a.json');
 
-test('a record is read as it was written, with its version; one without a version has the previous format', async () => {
+test('a record is read back unchanged with its version, and one without a version has the previous format', async () => {
   const record = { path: '/usr/bin/shim', options: { typeUrl: 'a.Options', value: 'Cg==' } };
   await writeRecord(path, record);
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).version, 1);

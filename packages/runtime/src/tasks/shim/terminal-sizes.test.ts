@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { oneSizeAtATime } from './terminal-sizes.ts';
 
-test('sizes are set one at a time, and always the last one, even after a failure', async () => {
+test('sizes are set one at a time, and the last one always is, even after a failure', async () => {
   const calls: { size: string; done: PromiseWithResolvers<void> }[] = [];
   const resize = oneSizeAtATime((columns, rows) => {
     const done = Promise.withResolvers<void>();
