@@ -64,7 +64,7 @@ export async function bodyFields(request: IncomingMessage): Promise<Record<strin
   try {
     value = JSON.parse(String(body ?? ''));
   } catch {
-    // not a record, so it is rejected below
+    // not JSON, so it is rejected below
   }
   if (isRecord(value)) return value;
   throw new PodwrightError('invalid_argument', 'the body must be a JSON object');

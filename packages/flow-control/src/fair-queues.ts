@@ -33,7 +33,7 @@ type Queue = {
   nextR: number;
 };
 
-/** Estimated duration of a request in seconds, as upstream; corrected when the request ends. */
+/** Estimated duration of a request in seconds, as in upstream. Corrected when the request ends. */
 const ESTIMATED_SECONDS = 0.003;
 
 /**

@@ -40,7 +40,7 @@ export type Strategy = {
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
   /**
    * Evaluates the CEL rules of a custom resource. Asynchronous because it may take seconds. Called after `validate` or `validateUpdate`,
-   * also for subresource updates. `errors` are the errors so far; the result adds those of the rules.
+   * also for subresource updates. `errors` are the errors found so far; the result contains these and those of the rules.
    */
   validateRules?: (
     errors: readonly FieldError[],
@@ -105,8 +105,8 @@ export type Conversion = {
   toStored: (object: ApiObject) => ApiObject;
   fromStored: (object: ApiObject) => ApiObject;
   /**
-   * Returns what to store of a valid object written by a client in this version. The object is in the stored version, but may contain
-   * fields declared only in this version. Default: all of it.
+   * Returns the object to store when a client has written a valid object in this version. The argument is in the stored version, but may
+   * contain fields declared only in this version. Default: the same object.
    */
   storable?: (object: ApiObject) => ApiObject;
   /**

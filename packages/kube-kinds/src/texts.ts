@@ -1,4 +1,4 @@
-/** Validates strings and numbers in objects, with upstream's error messages, like names.ts. */
+/** Validates strings and numbers in objects. Like `names.ts`, uses upstream's error messages. */
 import { dns1123LabelProblems, dns1123SubdomainProblems, patternProblem, tooLongProblems } from './names.ts';
 
 const MAX_KEY = 253;

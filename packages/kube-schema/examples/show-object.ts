@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeObject, encodeObject, isProtobufObject, Schema } from '@podwright/kube-schema';
 
-// Prints a protobuf-encoded Kubernetes object as JSON. If no file is given, encodes an object itself.
+// Prints a protobuf-encoded Kubernetes object as JSON. If no file is given, encodes an example object and prints that.
 const schema = await Schema.load();
 const [path] = process.argv.slice(2);
 const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'green' } };

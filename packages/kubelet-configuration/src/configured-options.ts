@@ -2,7 +2,10 @@ import { COMPOSED_OPTIONS } from './composed-options.ts';
 import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/field-table.ts';
 import type { ConfigurableOptions } from './options/configurable-options.ts';
 
-/** Returns the options with the selected fields applied: first the rows of the field table, in table order, then the composed options. */
+/**
+ * Returns the options after applying the fields for which `isWanted` is true: first the rows of the field table, in table order, then the
+ * composed options.
+ */
 export function configuredOptions(
   options: ConfigurableOptions,
   configuration: KubeletConfiguration,

@@ -23,13 +23,13 @@ export type KnownCallersOptions = {
 };
 
 /**
- * Records authenticated callers, and saves them to disk, so that the API server is not treated as a stranger after a restart. Failed reads
- * and writes are only logged, because their sole effect is that known callers become strangers.
+ * Records authenticated callers and saves them to disk, so that connections from the API server are not rate-limited like a stranger's
+ * after a restart. Failed reads and writes are only logged, because all they cause is that known callers are treated as strangers.
  */
 export class KnownCallers {
   readonly #options: KnownCallersOptions;
   readonly #now: () => number;
-  /** When each caller was last authenticated, in monotonic time. Times from an earlier process are negative. */
+  /** When each caller was last authenticated, in monotonic time. Times before this process started are negative. */
   readonly #seenAtMs = new RecentlyUsed<number>(MAX_CALLERS);
   readonly #savedAtMs = new RecentlyUsed<number>(MAX_CALLERS);
   #timer: Timer | undefined;
@@ -42,7 +42,7 @@ export class KnownCallers {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Reads the callers saved by an earlier process. Never rejects. */
+  /** Reads the callers saved before the restart. Never rejects. */
   async load(): Promise<void> {
     const { path, logger } = this.#options;
     if (path === undefined) return;

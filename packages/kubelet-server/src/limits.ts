@@ -7,7 +7,10 @@ export const LISTEN_BACKLOG = 4096;
  * percent-encoded arguments.
  */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
-/** Maximum number of unfinished pipelined requests on a connection, and the maximum total size of the waiting requests' headers. */
+/**
+ * Maximum number of unfinished pipelined requests on a connection. `MAX_WAITING_HEAD_BYTES`: maximum total size of the waiting requests'
+ * headers.
+ */
 export const MAX_WAITING_REQUESTS = 100;
 export const MAX_WAITING_HEAD_BYTES = 512 << 10;
 /** How long an upgrade waits for the responses to earlier requests on the same connection. Well-behaved clients read them first. */
@@ -15,9 +18,9 @@ export const UPGRADE_PATIENCE_MS = 1000;
 /** How long a client may take to send a request's headers, and the whole request, because no route needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /**
- * Rate limits for new connections from strangers (callers without a recent authentication): per caller; for all callers in a remote
- * network; and for all local or all remote callers together. A handshake costs milliseconds of CPU time, and a connection uses about 50 KiB
- * of memory until it is closed.
+ * Rate limits for new connections from strangers (callers without a recent authentication): `STRANGER_RATE` for each caller,
+ * `NETWORK_STRANGERS_RATE` for all callers in a remote network, and `ALL_STRANGERS_RATE` for all local callers and for all remote callers.
+ * A handshake costs milliseconds of CPU time, and a connection uses about 50 KiB of memory until it is closed.
  */
 export const STRANGER_RATE = { perSecond: 20, burst: 50 };
 export const NETWORK_STRANGERS_RATE = { perSecond: 30, burst: 60 };
@@ -25,14 +28,17 @@ export const ALL_STRANGERS_RATE = { perSecond: 50, burst: 100 };
 /** Additional rate limit for the first connections of new callers. All local callers share one, and all remote callers share another. */
 export const NEWCOMERS_RATE = { perSecond: 20, burst: 50 };
 /**
- * Maximum number of authenticated callers (and, separately, of strangers) to remember, and how long after a request an authenticated caller
- * is exempt from rate limits.
+ * Maximum number of authenticated callers to remember, and also of strangers. `KNOWN_CALLER_MS`: how long a caller is exempt from rate
+ * limits after an authenticated request.
  */
 export const MAX_CALLERS = 1000;
 export const KNOWN_CALLER_MS = 3_600_000;
 /** How long an authenticated caller keeps a rate limit of its own, which strangers cannot exhaust. */
 export const FORMER_CALLER_MS = 30 * 24 * 3_600_000;
-/** Age at which a caller's saved time is updated, minimum interval between two writes, and maximum size of the file. */
+/**
+ * How old the saved time of a caller's last authentication may get before it is updated. `SAVE_PAUSE_MS`: minimum interval between two
+ * writes of the file. `MAX_CALLERS_FILE_BYTES`: the file's maximum size.
+ */
 export const SAVED_CALLER_MS = 600_000;
 export const SAVE_PAUSE_MS = 60_000;
 export const MAX_CALLERS_FILE_BYTES = 256 << 10;
@@ -50,10 +56,10 @@ export const MAX_IGNORED_BODY_BYTES = 64 << 10;
 export const MAX_CACHED_POD_LENGTH = 32 << 10;
 /** Maximum run time of a `/run` command: upstream's limit for a response. */
 export const MAX_RUN_MS = 4 * 3_600_000;
-/** Maximum number of bearer tokens in a token file, and the file's maximum size. */
+/** Maximum number of bearer tokens in a token file. `MAX_TOKEN_FILE_BYTES`: the file's maximum size. */
 export const MAX_TOKENS = 10_000;
 export const MAX_TOKEN_FILE_BYTES = 4 << 20;
-/** Maximum number of cached token reviews and access reviews (8192 in upstream). */
+/** Maximum number of cached token reviews. `MAX_ACCESS_REVIEWS`: the same for access reviews (8192 in upstream). */
 export const MAX_REVIEWED_TOKENS = 4096;
 export const MAX_ACCESS_REVIEWS = 8192;
 /**
@@ -62,20 +68,25 @@ export const MAX_ACCESS_REVIEWS = 8192;
  */
 export const MAX_REVIEWS_AT_ONCE = 100;
 /**
- * Maximum length of a token to review, and of the user information in the result. A service account token takes about 1.2 KiB, its user
- * information less.
+ * Maximum length of a token to review; a service account token takes about 1.2 KiB. `MAX_USER_LENGTH`: maximum length of the user
+ * information in the result, which is usually shorter.
  */
 export const MAX_REVIEWED_TOKEN_LENGTH = 64 << 10;
 export const MAX_USER_LENGTH = 64 << 10;
-/** How long a review may take including its retries, and the backoff between retries (upstream's DefaultAuthWebhookRetryBackoff). */
+/**
+ * How long a review may take, including its retries. `REVIEW_RETRIES`: the backoff between retries (upstream's
+ * DefaultAuthWebhookRetryBackoff).
+ */
 export const REVIEW_TIMEOUT_MS = 10_000;
 export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
 /** Validity period of the self-signed certificate, as in upstream. */
 export const SELF_SIGNED_CERTIFICATE_MS = 365 * 24 * 3_600_000;
-/** How often certificate and CA files are checked with stat, and how often they are reread even if stat shows no change. */
+/** How often certificate and CA files are checked with stat. `TLS_REREAD_MS`: how often they are reread even if stat shows no change. */
 export const TLS_FILES_PERIOD_MS = 1000;
 export const TLS_REREAD_MS = 60_000;
-/** Duration of a profile: Go's default, and a maximum, because the samples are kept in memory until the profile ends. */
+/**
+ * Default duration of a profile, as in Go. `MAX_PROFILE_SECONDS`: maximum duration; the samples are kept in memory until the profile ends.
+ */
 export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;
 /** Maximum number of entries in a directory listing under `/logs/`. */

@@ -97,8 +97,8 @@ export async function secureServer(
     background(logger, 'the certificate files are no longer read', following);
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  // one third for authenticated clients, one third for unauthenticated ones, and one third so that other callers get their shares even
-  // while a single caller uses up the first third
+  // of the connections, one third is for authenticated clients and one third for unauthenticated ones; the last third lets other callers
+  // get their shares even while a single caller uses up the first third
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }

@@ -17,8 +17,9 @@ export type WaitingApiOptions = {
 };
 
 /**
- * Serves the ports of a kubelet that is not running yet, until it is closed: `/healthz` and the local API fail with the given reason.
- * Throws `already_exists` if another daemon uses the socket, or another error if it cannot listen on the healthz port.
+ * Serves the endpoints of a kubelet that is not running yet, until it is closed: `/healthz` on its port and all requests on the Unix socket
+ * fail with the given reason. Throws `already_exists` if another daemon uses the socket, or another error if it cannot listen on the
+ * healthz port.
  */
 export async function serveWaiting(options: WaitingApiOptions): Promise<{ close: () => Promise<void> }> {
   const { socketPath, server, reason, logger } = options;

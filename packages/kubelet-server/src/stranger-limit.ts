@@ -61,7 +61,7 @@ export class StrangerLimit {
   #callerOf(ends: ConnectionEnds): string {
     const user = this.#peerUser?.(ends);
     if (user !== undefined) return USER + user;
-    // the first case is a local client that has closed its end and is connected to another address of this host
+    // if both addresses are equal, this is a local client that has closed its end and had connected to a non-loopback address of this host
     return ends.remoteAddress === ends.localAddress ? LOOPBACK : hostOf(ends.remoteAddress ?? '');
   }
 }

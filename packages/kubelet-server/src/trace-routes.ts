@@ -4,7 +4,8 @@ import { sendJsonText } from './http/api-call.ts';
 
 /**
  * `/podwright/v1/traces/UID` returns the steps of a pod's startups (`TraceSpan[]`), including those in progress. Upstream's kubelet does
- * not have this path. It is authorized by `nodes/proxy`, like `exec`, because errors of steps may contain what other users must not read.
+ * not have this path. It is authorized by `nodes/proxy`, like `exec`, because the steps' error messages may contain information that other
+ * users must not see.
  */
 export function traceRoutes(kubelet: Pick<Kubelet, 'traces'>): ApiRoute[] {
   const answers = new SharedAnswers((uid) => kubelet.traces(uid));

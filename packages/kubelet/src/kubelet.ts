@@ -116,7 +116,10 @@ export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; 
 /** A running kubelet, as used by its API servers. Errors name the requested object; a missing object is `not_found`. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
-  /** Resolves once every pod source has been read and leftovers of other pods from before the kubelet's start have been removed. */
+  /**
+   * Resolves once every pod source has been read and the leftovers of pods that disappeared from the sources before the kubelet started
+   * have been removed.
+   */
   readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;

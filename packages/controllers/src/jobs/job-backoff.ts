@@ -6,7 +6,10 @@ import { finishedAtMs } from './finish-time.ts';
 /** Failures of a Job since its last success. In memory only, as in upstream. */
 export type JobBackoff = { failures: number; lastFailureMs: number };
 
-/** Delay after the first failure. It doubles with each further failure, up to the maximum (`MaxJobPodFailureBackOff`). */
+/**
+ * Delay after the first failure, in milliseconds. It doubles with each further failure, up to `MAX_DELAY_MS` (upstream's
+ * `MaxJobPodFailureBackOff`).
+ */
 const FIRST_DELAY_MS = 10_000;
 const MAX_DELAY_MS = 600_000;
 

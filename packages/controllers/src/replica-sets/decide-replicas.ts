@@ -10,7 +10,7 @@ export type ReplicasState = {
   wanted: number;
   /** Whether the owner is being deleted, in which case it leaves its pods alone. */
   isDeleting: boolean;
-  /** Own pods that have not ended and are not being deleted. */
+  /** The owner's pods that have not ended and are not being deleted. */
   active: readonly Pod[];
   /** All pods, active or not, of the ReplicaSets with the same controller. */
   related: readonly Pod[];

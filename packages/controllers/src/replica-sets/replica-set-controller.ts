@@ -38,7 +38,7 @@ async function runReplicas(parts: ControllerParts, kind: ReplicaKind): Promise<v
   await queue.ended;
 }
 
-/** Handles one ReplicaSet or ReplicationController at a time. */
+/** Reconciles one ReplicaSet or ReplicationController at a time. */
 export class ReplicaSync {
   readonly #parts: ControllerParts;
   readonly #kind: ReplicaKind;

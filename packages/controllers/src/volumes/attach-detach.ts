@@ -25,8 +25,8 @@ import {
 const EVERYTHING = 'attachments';
 
 /**
- * Creates and deletes the VolumeAttachments of CSI volumes, which are carried out by the drivers' attachers, and lists attached volumes in
- * node statuses, as upstream's attachdetach controller does.
+ * Creates and deletes the VolumeAttachments of CSI volumes, on which the drivers' attachers act, and lists attached volumes in node
+ * statuses, as upstream's attachdetach controller does.
  */
 export const attachDetachController: Controller = (parts) => new AttachDetachController(parts).run();
 
@@ -160,7 +160,8 @@ class AttachDetachController {
   }
 
   /**
-   * Writes `status.volumesAttached` of all nodes. Must be called before volumes are detached, because kubelets mount the listed volumes.
+   * Writes `status.volumesAttached` of all nodes. Must be called before volumes are detached, because a kubelet may mount any volume that
+   * is still listed.
    */
   async #writeNodes(plan: AttachmentPlan, state: AttachmentState): Promise<void> {
     const { client, signal } = this.#parts;

@@ -179,7 +179,7 @@ class DirectoryProvisioner {
     this.#refuse(claim, `its volumes are directories of the node ${nodeName}, not of ${elsewhere}; ${advice}`);
   }
 
-  /** Records, only once, why a claim gets no volume. */
+  /** Records an event with the reason why a claim gets no volume, only once per claim. */
   #refuse(claim: Claim, why: string): void {
     const place = placeText(claim.metadata);
     if (this.#refused.get(place) === claim.metadata.uid) return;

@@ -113,7 +113,8 @@ export class CallDisplay implements CallObserver {
     const about = subject && { pod: podText(subject), container: subject.container };
     const { time, ...rest } = fields as { time: string };
     const line = { time, call: call.number, method: method?.name ?? nameOfPath(call.path), service, ...about, ...rest };
-    // `JSON.stringify` does not escape all of these characters; they occur only inside strings, where `\u` escapes are equivalent
+    // `JSON.stringify` does not escape all control and text direction characters; they occur only inside strings, where `\u` escapes are
+    // equivalent
     this.#write(plainLine(JSON.stringify(line)));
   }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import type { HeaderField } from '@podwright/grpc';
 
-/** The recording format: JSON lines, starting with a header. See docs/cri-proxy.md. */
+/** Identifies recordings of this format: JSON lines, starting with a header. See docs/cri-proxy.md. */
 export const RECORDING_FORMAT = 'podwright-cri';
 export const RECORDING_VERSION = 1;
 

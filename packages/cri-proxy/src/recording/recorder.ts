@@ -91,7 +91,7 @@ export class RecordingFile {
   readonly #logger: Logger;
   #descriptor: number | undefined;
 
-  /** Throws if the file exists, because recordings are never overwritten, or cannot be created. */
+  /** Throws if the file cannot be created or already exists. Recordings are never overwritten. */
   constructor(path: string, logger: Logger) {
     this.#path = path;
     this.#logger = logger;

@@ -1,4 +1,4 @@
-/** Validates objects embedded in objects (apiextensions-apiserver, objectmeta). */
+/** Validates Kubernetes objects embedded in custom objects (apiextensions-apiserver, objectmeta). */
 import { type FieldError, required } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 

@@ -40,7 +40,7 @@ export function numberErrors(number: number, schema: JsonSchema, path: string): 
   return errors;
 }
 
-/** Requires a value or limit to fit the type and format of the schema. Upstream's error has no path. */
+/** Requires a value or limit to fit the type and format of the schema. The error has no path, as in upstream. */
 function rangeErrors(number: number, schema: JsonSchema, { prefix, path }: { prefix: string; path: string }) {
   const { type } = schema;
   const format = numberFormat(schema);

@@ -16,7 +16,7 @@ type Table = {
 };
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-/** Servers that do not support tables return plain objects. */
+/** Requests a table. Servers that do not support tables return plain objects. */
 const ACCEPT = `${AS_TABLE},application/json;q=0.5`;
 
 /** Receives the rows of a table and subsequent changes. */

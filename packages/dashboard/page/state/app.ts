@@ -184,7 +184,7 @@ export class App {
     try {
       this.resources.value = await discover(this.#abort.signal);
     } catch (error) {
-      // until then, the built-in resources are shown; the API server may be restarting
+      // the API server may be restarting; until discovery succeeds, the built-in resources are shown
       if (!isSignedOut(error)) setTimeout(() => void this.#discover(), RETRY_MS * 5);
     }
   }

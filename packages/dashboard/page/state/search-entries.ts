@@ -16,7 +16,7 @@ const MAX_OBJECTS = 2000;
 const FRESH_MS = 30_000;
 /** Resources with many objects that users do not search by name. */
 const LEFT_OUT = new Set(['events', 'leases', 'endpointslices', 'controllerrevisions', 'endpoints']);
-/** Skipped because its objects have the same names as nodes and pods. */
+/** An API group that is not searched, because its objects have the same names as nodes and pods. */
 const METRICS = 'metrics.k8s.io';
 
 /** What to search. `namespaces` is undefined for users who may list objects in all namespaces. */

@@ -6,7 +6,7 @@ export type Moment = {
   timeMs: number;
   text: string;
   isWarning: boolean;
-  /** The number of occurrences. The time is that of the last one. */
+  /** How many times the event occurred. `timeMs` is the time of the last one. */
   count: number;
 };
 

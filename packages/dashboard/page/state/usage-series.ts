@@ -13,13 +13,13 @@ export function withSamples(before: readonly UsageSample[], more: readonly Usage
 }
 
 export type Series = {
-  /** Unix seconds. A gap in the samples is marked by a time with null values, which interrupts the lines. */
+  /** Times of the values, in Unix seconds. A gap in the samples is marked by a time with null values, which interrupts the lines. */
   times: number[];
   cpuCores: (number | null)[];
   memoryBytes: (number | null)[];
   diskBytes: (number | null)[];
   imageBytes: (number | null)[];
-  /** In bytes per second, computed from the counters of two samples. */
+  /** Network traffic in bytes per second, computed from the counters of two consecutive samples. */
   receivedRate: (number | null)[];
   sentRate: (number | null)[];
 };

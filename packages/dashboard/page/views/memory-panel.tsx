@@ -65,7 +65,7 @@ function useKills(pod: Pod): readonly MemoryKill[] {
   return kept.kills;
 }
 
-/** Shows nothing for a pod without kills if the cluster does not have `metrics.k8s.io`. */
+/** Shows the memory usage and OOM kills of a pod. Shows nothing if there are no kills and the cluster does not have `metrics.k8s.io`. */
 export function MemoryPanel({ pod }: { pod: Pod }) {
   const { value } = useMemory(pod, useApp().resourceOfKind('PodMetrics', 'metrics.k8s.io'));
   const kills = useKills(pod);

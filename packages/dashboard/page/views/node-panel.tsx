@@ -80,7 +80,7 @@ function NodeLine({ node: { metadata, spec, status } }: { node: NodeObject }) {
   );
 }
 
-/** Placeholders for the tiles until the first sample, with the same size. */
+/** Placeholders of the same size, shown in place of the tiles until the first sample arrives. */
 const Measuring = () => (
   <div class="tiles">
     {['CPU', 'Memory', 'Disk', 'Images', 'Network'].map((title) => (

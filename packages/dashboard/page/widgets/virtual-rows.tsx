@@ -12,8 +12,8 @@ type VirtualRowsProps = {
 };
 
 /**
- * Scrolls with the page. Rows that are not rendered are replaced by empty space. The row height is measured because rows are taller on
- * narrow screens.
+ * Rows that scroll with the page. Those that are not rendered are replaced by empty space. The row height is measured because rows are
+ * taller on narrow screens.
  */
 export function VirtualRows({ count, rowPx: guessPx, children }: VirtualRowsProps) {
   const place = useRef<HTMLDivElement>(null);

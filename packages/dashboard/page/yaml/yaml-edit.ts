@@ -1,4 +1,4 @@
-/** State of editing an object's YAML: editing, reviewing, applying, and merging after a conflict. */
+/** The steps of changing an object through its YAML: editing, reviewing, applying, and merging after a conflict. */
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { KubeObject } from '../api/objects.ts';

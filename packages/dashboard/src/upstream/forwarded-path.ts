@@ -55,7 +55,8 @@ function subresourceOf(segments: readonly string[]): string | undefined {
   const depth = segments[0] === 'api' ? 2 : segments[0] === 'apis' ? 3 : undefined;
   if (depth === undefined) return undefined;
   const rest = segments.slice(depth);
-  // API servers no longer have `/api/v1/proxy/…`, and `/api/v1/watch/…` is deprecated
+  // API servers no longer serve `/api/v1/proxy/…`, but it is treated as the subresource anyway; `/api/v1/watch/…` is deprecated, but still
+  // served
   if (rest[0] === 'proxy') return 'proxy';
   const place = rest[0] === 'watch' ? rest.slice(1) : rest;
   const isNamespaced = place[0] === 'namespaces' && place.length > 3;

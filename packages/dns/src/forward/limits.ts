@@ -9,7 +9,7 @@ export const MAX_WAITING = 1000;
 /** Maximum number of waiting questions per client, so that a single pod cannot starve all others. */
 export const MAX_WAITING_PER_CLIENT = 250;
 
-/** Timeout of each attempt. In total, less than the five seconds after which glibc and musl retry. */
+/** Timeouts of the attempts, in milliseconds. Their sum is less than the five seconds after which glibc and musl retry. */
 export const ATTEMPT_TIMEOUTS_MS = [1000, 1500, 2000];
 
 /** For how long a resolver that did not respond is tried only after all others. */

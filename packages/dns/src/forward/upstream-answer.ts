@@ -81,7 +81,7 @@ export function lifetimeSeconds({ rcode, isTruncated, records, message }: Upstre
 /** A TTL with the most significant bit set counts as 0 (RFC 2181, section 8). */
 export const saneTtl = (ttl: number): number => (ttl > 0x7fff_ffff ? 0 : ttl);
 
-/** The MINIMUM field of a SOA record. */
+/** Returns the MINIMUM field of a SOA record. */
 function minimumOf(message: Buffer, { dataOffset, end }: SkippedRecord): number {
   const numbers = skipName(message, skipName(message, dataOffset));
   return numbers + 20 === end ? saneTtl(message.readUInt32BE(end - 4)) : 0;

@@ -23,7 +23,7 @@ export type Answer = {
   alias?: string;
 };
 
-/** Version of the specification, as required by its section 2.2. Like CoreDNS, allows caching it for eight hours. */
+/** Version of the specification, as required by its section 2.2. As in CoreDNS, clients may cache this record for `VERSION_TTL_SECONDS`. */
 const SCHEMA_VERSION = '1.1.0';
 const VERSION_TTL_SECONDS = 28_800;
 
@@ -55,7 +55,7 @@ function empty(rcode: number): Answer {
   return { rcode, answers: [], authorities: [], additionals: [] };
 }
 
-/** The answer for a name that does not exist (NXDOMAIN) or has no record of the type (RFC 2308). */
+/** Returns the answer for a name that does not exist (NXDOMAIN) or has no record of the type (RFC 2308). */
 function negative(records: ClusterRecords, rcode: number): Answer {
   if (rcode === RCODE.NXDOMAIN && !records.isComplete) return empty(RCODE.SERVFAIL);
   return { ...empty(rcode), authorities: [authorityOf(records)] };

@@ -31,7 +31,7 @@ export function findName(name: string, records: ClusterRecords): FoundName | und
   return serviceName(rest, namespace, records);
 }
 
-/** `ns.dns` is the server's name in the SOA record. */
+/** Looks up `ns.dns`, which is the server's name in the SOA record. */
 function serverName(
   label: string | undefined,
   rest: readonly string[],

@@ -23,7 +23,7 @@ export function containerList(services: Needs): RuntimeHandlers['listContainers'
   return async ({ filter }, { signal }) => ({ containers: await select(services, filter, signal) });
 }
 
-/** StreamContainers: returns the same list, split across several messages. */
+/** StreamContainers: returns the same list as ListContainers, split across several messages. */
 export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
   return async function* ({ filter }, { signal }) {
     const found = await select(services, filter, signal);

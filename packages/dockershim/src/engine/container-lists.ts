@@ -75,7 +75,7 @@ export class ContainerLists {
     this.#idle = setTimeout(() => this.#stop?.abort(), LISTS_FOLLOWED_MS).unref();
     if (this.#stop !== undefined) return;
     this.#stop = new AbortController();
-    // without the stream, every list is requested from the Engine, and the next one tries to reopen the stream
+    // without the stream, every list is requested from the Engine, and the next such request tries to reopen the stream
     void this.#read(this.#stop.signal)
       .catch(() => undefined)
       .finally(() => {

@@ -27,7 +27,7 @@ const inspection = z.object({
 /** The state of an exec. The exit code is set once the command has exited; the PID on the host is 0 until the command has started. */
 export type ExecInspection = z.infer<typeof inspection>;
 
-/** Execs, and the streams of execs and containers. */
+/** Creates and starts execs, and attaches to the streams of containers. */
 export class EngineExec {
   readonly #http: EngineHttp;
 

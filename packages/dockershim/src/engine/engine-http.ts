@@ -190,7 +190,7 @@ export class EngineHttp {
   #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
     if (signal?.aborted) {
       const { reason } = signal;
-      // the timeout message of this call already names the call
+      // this call's timeout error already contains its name
       return reason instanceof PodwrightError && reason.message.startsWith(what) ? reason : wrapError(what, reason);
     }
     if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');

@@ -111,7 +111,7 @@ export class CallOutcome {
 }
 
 function errorOfStatus(code: number, message: string): PodwrightError {
-  // containerd 2.2 does not implement UpdatePodSandboxResources, but only the error message says so
+  // containerd 2.2 does not implement UpdatePodSandboxResources, but only its error message says so, not the status code
   if (errorCodeOfStatus(code) === 'unknown' && /\bnot implemented$/.test(message))
     return new PodwrightError('unimplemented', message);
   return new PodwrightError(errorCodeOfStatus(code), message);

@@ -5,8 +5,8 @@ import { booleanAt, type JsonObject, numberAt, objectAt, textAt, valueAt } from 
 
 const MAX_NAME = 64;
 /**
- * Longer target names are rejected without matching the patterns below, which are not meant for long strings. Valid names have at most 223
- * bytes.
+ * Longer target names are rejected without matching them against the patterns below, which are not meant for long strings. Valid names have
+ * at most 223 bytes.
  */
 const MAX_TARGET_NAME = 4096;
 

@@ -81,7 +81,7 @@ const validateChange = (spec: JsonObject, old: JsonObject): FieldError[] => [
   ...immutable('spec.nodeName', spec.nodeName, old.nodeName),
 ];
 
-/** A slice must specify its nodes in exactly one of the four ways. */
+/** A slice must set exactly one of `nodeName`, `nodeSelector`, `allNodes` and `perDeviceNodeSelection`. */
 function validateNodes(field: string, spec: JsonObject): FieldError[] {
   const name = valueAt(spec, 'nodeName');
   const selector = objectAt(spec, 'nodeSelector');

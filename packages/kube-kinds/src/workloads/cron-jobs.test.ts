@@ -60,7 +60,7 @@ test('a CronJob gets upstream’s defaults', () => {
     successfulJobsHistoryLimit: 3,
     failedJobsHistoryLimit: 1,
   });
-  // a Job gets its own defaults when it is created
+  // the Job template is not defaulted, because a Job gets its defaults when it is created
   assert.equal(valueAt(jobTemplate, 'spec', 'completions'), undefined);
   assert.equal(valueAt(jobTemplate, 'spec', 'template', 'spec', 'dnsPolicy'), 'ClusterFirst');
 });

@@ -20,7 +20,7 @@ import {
 
 const TEMPLATE = ['spec', 'template'];
 const HISTORY_LIMIT = 10;
-/** The annotation counting template changes. Clients cannot change it. */
+/** The annotation that counts template changes. Clients cannot change it. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const EMPTY_STATUS = {
   currentNumberScheduled: 0,
@@ -37,7 +37,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   const spec = { revisionHistoryLimit: HISTORY_LIMIT, ...objectAt(object, 'spec') };
   const updateStrategy = defaultStrategy(objectAt(spec, 'updateStrategy') ?? {});
   const complete = defaultTemplateAt({ ...object, spec: { ...spec, updateStrategy } }, TEMPLATE);
-  // upstream's v1 objects always have the annotation, and it is owned by their writers
+  // upstream's v1 objects always have the annotation, and the field manager that writes the object owns it
   return withGeneration(complete, generationOf(complete));
 }
 

@@ -50,7 +50,7 @@ const JUNK: readonly unknown[] = [
   { constructor: 1, __proto__: null },
 ];
 
-/** Copies of a value with one nested value each replaced by junk. */
+/** Copies of a value, each with one nested value replaced by junk. */
 function* corrupted(value: unknown): Generator<unknown> {
   yield* JUNK;
   if (!isObject(value) && !Array.isArray(value)) return;

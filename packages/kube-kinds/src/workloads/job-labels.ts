@@ -15,7 +15,10 @@ const SELECTOR = ['spec', 'selector', 'matchLabels'];
 
 const isManual = (job: ApiObject): boolean => valueAt(job, 'spec', 'manualSelector') === true;
 
-/** Returns the Job with generated selector and pod labels. Labels set by the client are kept, and rejected by validation. */
+/**
+ * Returns the Job with generated selector and pod labels. Labels set by the client are not overwritten, so that validation rejects them if
+ * they are wrong.
+ */
 export function withGeneratedSelector(job: ApiObject): ApiObject {
   if (isManual(job)) return job;
   const { name = '', uid = '' } = job.metadata;
@@ -38,7 +41,9 @@ const withLabelsOfPods = (labelled: ApiObject, job: ApiObject): ApiObject =>
     ? withValue(labelled, ['metadata', 'labels'], objectAt(labelled, ...LABELS))
     : labelled;
 
-/** Returns true if the Job's pods have the prefixed labels. Those of old Jobs do not. */
+/**
+ * Returns true if the Job's pods have the labels with the prefix `batch.kubernetes.io/`. Pods of old Jobs have only the unprefixed ones.
+ */
 export function hasPrefixedLabels(job: ApiObject): boolean {
   const labels = objectAt(job, ...LABELS) ?? {};
   return Object.hasOwn(labels, JOB_NAME) && Object.hasOwn(labels, CONTROLLER_UID);

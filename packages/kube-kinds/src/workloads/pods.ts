@@ -92,8 +92,8 @@ const addressWarnings = (pod: ApiObject): string[] =>
   );
 
 /**
- * Warns about deprecated AppArmor annotations, except those that specify the pod's own profile. In the prepared pod, containers already
- * have the profile as a field.
+ * Warns about deprecated AppArmor annotations, unless they specify the same profile as the pod. The profiles in the container fields cannot
+ * be compared, because they have already been filled in from the annotations.
  */
 function appArmorWarnings(pod: ApiObject): string[] {
   const ofPod = valueAt(pod, 'spec', 'securityContext', 'appArmorProfile');

@@ -50,7 +50,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   return root.errors;
 }
 
-/** Validates the status of a ReplicationController or ReplicaSet. A ReplicaSet's status has one more count. */
+/** Validates the status of a ReplicationController or ReplicaSet. Only a ReplicaSet's status has `terminatingReplicas`. */
 export function validateReplicaStatus(object: ApiObject) {
   const root = new Field();
   const field = root.at('status');

@@ -60,7 +60,10 @@ class ObjectComparer {
     }
   }
 
-  /** Compares the list elements with the same key. If there are several, as in some old objects, they are compared as a whole. */
+  /**
+   * Compares the two lists' elements that have the same key. If a list has several of them, as in some old objects, they are compared as a
+   * whole.
+   */
   #compareElements(node: Node, olds: unknown[], news: unknown[]): void {
     if (olds.length <= 1 && news.length <= 1) this.compare(node, olds[0], news[0]);
     else if (olds.length > 1 && news.length > 1) {

@@ -40,7 +40,10 @@ function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void 
   }
 }
 
-/** Returns the set plus every struct field that has members below it, which a field set does not otherwise contain. */
+/**
+ * Returns the set plus every struct field that has members below it. A field set usually contains only those members, not the struct
+ * itself.
+ */
 export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet {
   const isNamed = (element: PathElement) =>
     node?.kind === 'map' && element.startsWith('f:') && node.isNamed(element.slice(2));

@@ -18,7 +18,7 @@ export class JsonDecoder {
   readonly #problems: Problems;
   readonly #decoded: JsonObject | undefined;
 
-  /** `decoded`: a decoded object, whose fields are reused where the root object has the same ones. */
+  /** `decoded`: an already decoded object. Parts that the root object shares with it are not decoded again. */
   constructor(schema: Schema, problems: Problems, decoded?: JsonObject) {
     this.#schema = schema;
     this.#problems = problems;

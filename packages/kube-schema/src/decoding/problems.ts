@@ -20,8 +20,8 @@ export function formatPath(path: JsonPath): string {
 }
 
 /**
- * The decoder's position: a field or element, and the position above it. Its texts are only computed for problems, since almost all objects
- * have none.
+ * The decoder's position: a field or element, and the position above it. The text for an error message is only built if there is a problem,
+ * because almost all objects have none.
  */
 export type Context = {
   /** The unqualified name of the struct that contains the last field; '' at the root. */
@@ -98,7 +98,7 @@ export class Problems {
     this.error(this.#isMap ? `error decoding from json: ${message}` : message);
   }
 
-  /** Returns the position shown in errors of `UnmarshalJSON`. When decoding maps, these show none. */
+  /** Returns the position to show in errors of `UnmarshalJSON`. When decoding maps, these errors show no position. */
   shown(context: Context): Context {
     return this.#isMap ? { ...context, struct: '' } : context;
   }

@@ -7,8 +7,8 @@
 export type Identity = (element: unknown) => unknown;
 
 /**
- * Orders a list. Elements named in `order` follow that order. Each other element is placed relative to them as in `server`, if `server`
- * contains both. New elements therefore precede elements that only the server has. The cost is linear, apart from sorting.
+ * Orders a list. Elements named in `order` follow that order. Every other element keeps its position relative to them in `server`, if
+ * `server` contains both. New elements therefore precede elements that only the server has. The cost is linear, apart from sorting.
  */
 export function orderElements(
   list: readonly unknown[],

@@ -5,7 +5,8 @@ import { insert, type Location, locate, read, remove, set } from './json-pointer
 import { checkDepth, patchError } from './patch-error.ts';
 
 /**
- * The API server's limits: the number of operations, and the number of bytes that `copy` operations may add (its limit for request bodies).
+ * Maximum number of operations in a patch, as in upstream's API server. `MAX_COPIED_BYTES`: maximum total number of bytes that `copy`
+ * operations may add, which equals the API server's limit for request bodies.
  */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;

@@ -28,7 +28,8 @@ export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOp
       'failed_precondition',
       `Expected resource version to be ${resourceVersion}, was ${version}`,
     );
-  // with the resource version, the patch fails if there was another change, which only matters for preconditions
+  // if the patch contains the resource version, it fails if the object has changed since it was read, which is only needed for
+  // preconditions
   const metadata = { ...(current === undefined && resourceVersion === undefined ? {} : { resourceVersion: version }) };
   const body = { metadata, spec: { replicas } };
   await api.call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });

@@ -6,7 +6,10 @@ import type { Change } from './explanation.ts';
 
 /** Maximum number of ConfigMaps to read. */
 const MAX_READ = 10;
-/** How long before a pod's creation an edit may still be its cause, because users edit a ConfigMap and then restart the workload. */
+/**
+ * How long before the pod's creation a ConfigMap edit can have been made and still count as a possible cause: users edit a ConfigMap and
+ * then restart the workload.
+ */
 const BEFORE_POD_MS = 60 * 60_000;
 
 /** Returns the last edit to a ConfigMap that the pod reads; undefined if it was more than an hour before the pod was created. */

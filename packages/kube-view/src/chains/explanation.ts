@@ -12,7 +12,7 @@ export type Explanation = {
   finding?: Finding;
   /** The last change to the workload's pod template, such as a new image, or to a ConfigMap, which may have caused the problem. */
   change?: string;
-  /** When it was changed (RFC 3339). */
+  /** Time of `change` (RFC 3339). */
   changedAt?: string;
 };
 
@@ -40,7 +40,7 @@ export const well = (subject: Subject, sentence: string): Explanation => ({
   chain: [{ subject, sentence }],
 });
 
-/** Returns the explanation of an object that has the cause itself. */
+/** Returns the explanation of an object that has the problem itself. */
 export const caused = (subject: Subject, finding: Finding): Explanation => ({
   isWell: false,
   chain: [{ subject, sentence: finding.sentence }],

@@ -13,7 +13,10 @@ export type PlacementOptions = {
     options: CpuPolicyOptions;
     /** How often the cpusets of running containers are reconciled, in milliseconds (`cpuManagerReconcilePeriod`). */
     reconcilePeriodMs: number;
-    /** CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager chooses as many as are reserved. */
+    /**
+     * CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager picks as many CPUs as the CPU reservation
+     * requires.
+     */
     reserved: number[];
   };
   memory: {

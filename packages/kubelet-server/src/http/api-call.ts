@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gatherBytes, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
-/** A request to the local API. `signal` aborts when the client disconnects. */
+/** A request to the API on the node's Unix socket. `signal` aborts when the client disconnects. */
 export type Call = {
   request: IncomingMessage;
   response: ServerResponse;

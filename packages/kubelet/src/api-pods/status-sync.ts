@@ -272,7 +272,7 @@ function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }
   return { metadata: { uid, resourceVersion, deletionTimestamp }, status: shapedStatus(status) };
 }
 
-/** Reasons of containers that are waiting for their turn (upstream's defaultWaitingState). */
+/** Waiting reasons that only mean that a container has not been started yet (upstream's defaultWaitingState). */
 const TURN_REASONS: readonly unknown[] = [undefined, 'ContainerCreating', 'PodInitializing'];
 
 /** Whether nothing in a Pending pod has started and no container says why. */

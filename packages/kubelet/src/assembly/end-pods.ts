@@ -59,7 +59,10 @@ function podsOf({ options, sync }: EndInput): NodePod[] {
   return [...pods.values()];
 }
 
-/** Terminates a pod. A pod that had already terminated on its own keeps its status and logs, so the next kubelet does not run it again. */
+/**
+ * Terminates a pod. A pod that had already terminated on its own keeps its status and logs, so that it is not run again after the kubelet
+ * restarts.
+ */
 async function endPod({ records, sync }: EndInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
   const { uid, namespace, name } = pod.metadata;
   const status = sync.statuses.lastKnown(pod);

@@ -59,7 +59,7 @@ export type KubeletGraph = {
   known: KnownHost;
   records: StatusRecords;
   checkpoints: ResourceCheckpoints;
-  /** Pod statuses, including those recorded by an earlier kubelet. */
+  /** Pod statuses, including those recorded before the kubelet restarted. */
   statuses: StatusManager;
   events: PodEvents;
   /** The pods' statuses in the container runtime; empty until `runningSync` has started. */

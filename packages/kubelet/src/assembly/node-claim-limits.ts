@@ -4,7 +4,8 @@ import type { KubeletOptions } from '../options.ts';
 export type NodeClaimLimitsInput = {
   options: Pick<KubeletOptions, 'cluster' | 'logger'>;
   /**
-   * The claims from applied manifests on a node without an API server. They have no capacity limit, but can be among the largest claims.
+   * The claims from applied manifests on a node without an API server. Their capacity is not enforced, but they are considered when looking
+   * for the largest claims.
    */
   claims: Pick<ClaimVolumes, 'list'>;
 };

@@ -16,7 +16,7 @@ export class NodeVolumes {
     this.#inUse = inUse;
   }
 
-  /** Returns the volumes in use; `undefined` until the record left by an earlier kubelet has been read. */
+  /** Returns the volumes in use; `undefined` until the record from before the kubelet restarted has been read. */
   inUse(): string[] | undefined {
     return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }

@@ -8,7 +8,10 @@ import { StatusManager } from '../status/status-manager.ts';
 import type { StatusRecord } from '../status/status-records.ts';
 import { type OrphanInput, removeOrphans } from './orphans.ts';
 
-/** A node that has pod 2 from its source, pod 3 from its worker, pod 4 from the runtime's status, and pod 5 only from a listing. */
+/**
+ * A node that has pod 2 from a pod source, pod 3 from its pod worker, pod 4 from its status in the runtime, and pod 5 only from a listing
+ * of the runtime's pods.
+ */
 function sync(statuses: StatusManager): OrphanInput['sync'] {
   const parts = {
     statuses,

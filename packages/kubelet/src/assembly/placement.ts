@@ -22,7 +22,7 @@ export type Placement = {
 
 /**
  * Opens the CPU and memory managers. Rejects with `failed_precondition` if the host does not support the policies, or if they conflict with
- * an earlier kubelet's allocations.
+ * allocations made before the kubelet restarted.
  */
 export async function openPlacement(options: KubeletOptions, machine: () => Promise<Machine>): Promise<Placement> {
   const { placement, rootDir } = options;

@@ -122,8 +122,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Removes a cgroup. If it still contains processes, kills them unless they may belong to another kubelet. There are such processes if the
-   * container runtime was killed while creating a sandbox: it does not track them.
+   * Removes a cgroup. If it still contains processes, kills them unless they may belong to another kubelet. This happens if the container
+   * runtime was killed while creating a sandbox and does not track the sandbox's processes.
    */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;

@@ -6,7 +6,10 @@ import type { NodeDisks } from './node-thresholds.ts';
 import { type Candidate, hasUse, ownUseOf, type Resource, useOf } from './rank-pods.ts';
 import { isUncertain } from './recent-use.ts';
 
-/** Percentage of the evicted pods' usage that counts as all of it, because usage changes after it was measured. */
+/**
+ * Percentage of the evicted pods' measured usage that must have been freed for all of it to count as freed. Less than 100, because usage
+ * changes after it was measured.
+ */
 const EVICTED_SPACE_PERCENT = 90n;
 
 /** An eviction round and the pods that were active after it. `useIn` returns pods' usage in that round. */
@@ -21,8 +24,8 @@ type EvictingRound = {
 export type ShortDisk = { resource: Resource; available: bigint; evicted: Candidate[]; others: Candidate[] };
 
 /**
- * Current observations of the disks of the given signals, and the other pods' current usage; if `otherUse` is unset, it is assumed to be
- * unchanged since the eviction. `isUnknownFreed`: whether space of partly unknown size counts as freed.
+ * Current observations of the signals' disks, and the current usage of the other pods, which is assumed to be unchanged since the eviction
+ * if `otherUse` is unset. `isUnknownFreed`: whether space counts as freed if its size is partly unknown.
  */
 export type SpaceCheck = {
   signals: readonly Signal[];

@@ -41,7 +41,7 @@ export type EvictionManagerDependencies = NodeThresholdsDependencies &
     onJudged?: () => void;
   };
 
-/** Dependencies of one run of the manager, which lasts until `stopping` aborts. */
+/** Dependencies of the manager from the time it starts until `stopping` aborts. */
 type Run = { input: EvictionManagerDependencies & PodMeasurement; limits: StorageLimits; reclaimer: NodeReclaimer };
 
 /** Checks the node's eviction signals periodically, and immediately after an eviction. A failed round is retried at the next interval. */
@@ -103,7 +103,7 @@ export class EvictionManager {
     while (!signal.aborted && performance.now() < untilMs && !pods.every(isCleanedUp))
       await pause(EVICTION_LOOK_MS, signal);
     if (signal.aborted) return;
-    // a container's layer is removed along with the container
+    // container layers are only freed when their containers are removed, so remove exited containers now
     if (space.isOnDisk) await reclaimer.run('deleteUnusedContainers');
     const isRemoving = () => !pods.every(isCleanedUp) || reclaimer.isRunning('deleteUnusedContainers');
     await this.#awaitSpace(round.disks, { space, isRemoving }).catch(() => undefined);

@@ -15,7 +15,7 @@ const FROZEN_PERIOD_MS = 60_000;
 const FROZEN_AGAIN_MS = 5000;
 /** A pod is frozen for at most 1/100 of the time. */
 const FROZEN_SHARE = 100;
-/** Maximum duration of a freeze: initially, and later if that was too short. */
+/** Maximum duration of a pod's first freeze and, if that was too short, of later ones, in milliseconds. */
 const FROZEN_MS = { first: 300, next: 1500 };
 
 export type FrozenLimitsDependencies = {

@@ -10,5 +10,7 @@ export const EVICTION_RANK_MS = 5000;
 /** Poll interval while waiting for pods to be cleaned up and for the space of removed files to be freed. */
 export const EVICTION_LOOK_MS = 250;
 
-/** How long to wait for evicted pods to be cleaned up before the next round (podCleanupTimeout), and then again for their space. */
+/**
+ * How long to wait for evicted pods to be cleaned up before the next round (podCleanupTimeout), and then for their disk space to be freed.
+ */
 export const EVICTION_CLEAN_UP_MS = 30_000;

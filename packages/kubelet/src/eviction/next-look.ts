@@ -10,14 +10,14 @@ import {
 /** Minimum time between two disk checks while a disk is filling up. */
 const EVICTION_MIN_LOOK_MS = 100;
 
-/** Assumed maximum rate of a new writer, in bytes and inodes per second. */
+/** Assumed maximum rate at which a new writer fills a disk, in bytes per second. `EXPECTED_INODES`: the same in inodes per second. */
 const EXPECTED_BYTES = 100 << 20;
 const EXPECTED_INODES = 20_000;
 
 /**
  * Returns the delay until the next disk check: half the time until a threshold would be reached at the rate between the last two checks,
- * but at most the time that a new writer would need at its assumed maximum rate. A check takes about 0.5 ms of CPU time. Memory and PIDs
- * are ignored. Pure.
+ * but at most the time that a new writer would take to reach it at the assumed maximum rate. A check takes about 0.5 ms of CPU time. Memory
+ * and PIDs are ignored. Pure.
  */
 export function nextLookMs(
   thresholds: readonly Threshold[],

@@ -19,8 +19,8 @@ import {
 import { isDoubtful } from './measure-frozen.ts';
 
 /**
- * Time limit for the first walk of all of a pod's emptyDirs together, and for the second walk of each emptyDir whose first walk was
- * incomplete.
+ * Time limit for the first walk of all of a pod's emptyDirs together. `SECOND_WALK_MS`: time limit for the second walk of each emptyDir
+ * whose first walk was incomplete.
  */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 5000;

@@ -48,7 +48,7 @@ export class ContainerLogLinks {
     return this.#attempt(() => this.#apply(seen.pod.uid, wanted));
   }
 
-  /** Updates the symlinks of all pods, and removes dangling symlinks left behind by an earlier kubelet process. */
+  /** Updates the symlinks of all pods, and removes dangling symlinks left behind by the kubelet before its restart. */
   updateAll(pods: RuntimePodStatus[]): Promise<void> {
     const uids = new Set(pods.map(({ pod }) => pod.uid));
     const removed = [...this.#made.keys()].filter((uid) => !uids.has(uid));

@@ -10,7 +10,7 @@ const LOG_REOPEN_MS = 20;
 /** Assumed maximum write rate. After a write, the next check takes place when the log would reach its size limit at this rate. */
 const MAX_LOG_BYTES_PER_MS = 200_000;
 
-/** Minimum and maximum time between two checks of a log. */
+/** Minimum time between two checks of a log. `MAX_LOG_CHECK_MS`: the maximum. */
 export const MIN_LOG_CHECK_MS = 2;
 export const MAX_LOG_CHECK_MS = 1000;
 

@@ -1,4 +1,4 @@
-/** A single run of a credential provider plugin, with the request on stdin and the response on stdout. */
+/** Runs a credential provider plugin, with the request on stdin and the response on stdout. */
 import { join } from 'node:path';
 import { errorMessage, isDeadlineExceeded, isRecord, PodwrightError, withTimeout } from '@podwright/base';
 import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';

@@ -19,7 +19,7 @@ export class PullRecords {
   readonly #pulled = new Map<string, PulledRecord>();
   /** Record files that could not be read. Pods must authenticate for these images. */
   readonly #unreadable = new Set<string>();
-  /** Number of pulls in progress by image name; 0 for a pull intent left behind by an earlier process. */
+  /** Number of pulls in progress by image name; 0 for a pull intent left behind when the kubelet exited during a pull. */
   readonly #pulling = new Map<string, number>();
 
   private constructor(directory: string) {
@@ -58,7 +58,7 @@ export class PullRecords {
     return this.#pulling.has(image);
   }
 
-  /** Returns the names of images whose pull was interrupted when an earlier process exited. */
+  /** Returns the names of images whose pull was interrupted when the kubelet last exited. */
   interrupted(): string[] {
     return [...this.#pulling].filter(([, pulls]) => pulls === 0).map(([image]) => image);
   }

@@ -34,13 +34,13 @@ function newPath(t: TestContext): string {
   return join(directory, 'resource-state', 'actuated.json');
 }
 
-/** Opens the checkpoint like a new kubelet. Not closed afterwards, as if the kubelet had been killed. */
+/** Opens the checkpoint as a restarted kubelet does. Never closes it, as if the kubelet had been killed. */
 async function open(path: string) {
   const checkpoint = await Checkpoint.open({ path, logger: silentLogger, decode: decodeActuated });
   return { checkpoint, actuated: new ActuatedResources(checkpoint, fakeNode()) };
 }
 
-/** Returns the container's memory limit as determined by the next kubelet if the runtime then reports `mebibytes`. */
+/** Returns the container's memory limit as determined after a kubelet restart if the runtime then reports `mebibytes`. */
 async function afterRestart(path: string, mebibytes: bigint): Promise<string | undefined> {
   const { actuated } = await open(path);
   const container = running(mebibytes);

@@ -45,8 +45,8 @@ export class ActuatedResources {
   }
 
   /**
-   * Marks updates as pending. Must be called before they start: if the kubelet is then killed, the next process must not rely on the old
-   * resources.
+   * Marks updates as pending. Must be called before they start, so that the kubelet does not rely on the old resources if it is killed
+   * during an update and restarted.
    */
   async begin(podUid: string, updates: Update[]): Promise<void> {
     for (const { id, from } of updates) this.#put(podUid, id, { resources: from, isPending: true });

@@ -25,7 +25,7 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** Minimum wait for a turn to create a sandbox that is recorded in the pod's trace. */
+/** Waits for a turn to create a sandbox are recorded in the pod's trace if they take at least this long. */
 export const MIN_TRACED_TURN_MS = 5;
 
 /** Dependencies for a pod sync. */
