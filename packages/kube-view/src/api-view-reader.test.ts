@@ -9,7 +9,10 @@ import { VIEWED } from './view-reader.ts';
 const POD = '/api/v1/namespaces/shop/pods/web';
 const EVENTS = '/api/v1/namespaces/shop/events';
 
-/** Returns a reader for an API server with these documents by path. A document that is an Error is thrown; other paths are not found. */
+/**
+ * Returns a reader for a fake API server that has these documents, by path. A document that is an Error is thrown; requests for other paths
+ * fail with `not_found`.
+ */
 function readerOf(documents: Record<string, unknown>) {
   const asked: string[] = [];
   const answer = async (path: string) => {

@@ -4,7 +4,7 @@ import type { ViewedEvent } from './causes/finding.ts';
 /** An object in a chain. `namespace` is '' for cluster-scoped objects. */
 export type Subject = { kind: string; namespace: string; name: string };
 
-/** Reads the objects, events and logs needed for explanations. Implementations use an API server or the socket of a node. */
+/** Reads the objects, events and logs needed for explanations. Implementations use an API server or a node's Unix socket. */
 export type ViewReader = {
   /** Resolves to undefined if the object or its kind does not exist. Rejects with `permission_denied` if the user may not read it. */
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;

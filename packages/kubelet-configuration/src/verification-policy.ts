@@ -1,6 +1,8 @@
 import { parseImageReference, withoutTag } from '@podwright/kube-api';
 
-/** Which images already on the node a pod may use only with its own pull credentials (`imagePullCredentialsVerificationPolicy`). */
+/**
+ * Determines which images already on the node require pods to have their own pull credentials (`imagePullCredentialsVerificationPolicy`).
+ */
 export type VerificationPolicy =
   | { kind: 'NeverVerify' | 'NeverVerifyPreloadedImages' | 'AlwaysVerify' }
   /** `allowlist`: image names without tag or digest, and patterns such as `registry/path/*`. */

@@ -32,8 +32,8 @@ export function healthListener(checks: HealthCheck[]): HttpListener {
 }
 
 /**
- * `/healthz` runs all health checks; each path under it runs a single check (k8s.io/apiserver server/healthz). Only the latter include a
- * reason.
+ * `/healthz` runs all health checks; each path under it runs a single check (k8s.io/apiserver server/healthz). Only the response of a
+ * single check says why it failed.
  */
 export function healthRoutes(checks: HealthCheck[]): ApiRoute[] {
   const route = (path: string, handler: ApiRoute['handler']): ApiRoute => ({

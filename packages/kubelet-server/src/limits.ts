@@ -52,7 +52,7 @@ export const MAX_CALLER_CONNECTIONS = 250;
 export const STALLED_CLIENT_MS = 60_000;
 /** Maximum size of a request body that is read and discarded. */
 export const MAX_IGNORED_BODY_BYTES = 64 << 10;
-/** Maximum length of a pod's JSON that is cached until the pod changes. A typical pod takes about 3 KiB. */
+/** Pods whose JSON is longer than this are not cached. A typical pod takes about 3 KiB. */
 export const MAX_CACHED_POD_LENGTH = 32 << 10;
 /** Maximum run time of a `/run` command: upstream's limit for a response. */
 export const MAX_RUN_MS = 4 * 3_600_000;

@@ -22,7 +22,7 @@ export type Ask = {
   maxVersion?: 'TLSv1.2' | 'TLSv1.3';
 };
 
-/** A fake kubelet whose API is served, for one test. */
+/** A fake kubelet that serves its API, for a single test. */
 export type TestApi = {
   fake: FakeKubelet;
   registry: MetricsRegistry;

@@ -89,7 +89,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   const selector = objectAt(spec, 'selector');
   const oldSelector = valueAt(old, 'spec', 'selector');
   const generation = generationOf(object);
-  // only fails when the generation wraps around after the largest int64
+  // this can only fail if the generation has wrapped around after the largest int64
   if (old !== undefined && generation < generationOf(old))
     field.at('templateGeneration').invalid(generation, 'must not be decremented');
   if (old !== undefined) validateImmutable(spec.selector, oldSelector, field.at('selector'));

@@ -9,7 +9,7 @@ import { type ReferenceOptions, validateReference } from './hpa-reference.ts';
 
 type Source = { field: string; validate: (source: JsonObject, field: Field, options: ReferenceOptions) => void };
 
-/** Metric sources by type, in the order in which they are checked by upstream. */
+/** Metric sources by type, in the order checked by upstream. */
 const SOURCES: Readonly<Record<string, Source>> = {
   Object: { field: 'object', validate: validateObject },
   External: { field: 'external', validate: validateExternal },

@@ -25,7 +25,7 @@ export function validateJobStatus(job: ApiObject, old: ApiObject): FieldError[] 
   return field.errors;
 }
 
-/** No pod may be listed more than once. */
+/** Rejects empty UIDs in `uncountedTerminatedPods`, and pods listed there more than once. */
 function validateUncounted(job: ApiObject, field: Field): void {
   const seen = new Set<string>();
   for (const list of ['succeeded', 'failed'])

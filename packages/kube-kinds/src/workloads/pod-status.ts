@@ -78,7 +78,7 @@ function validateConditions(conditions: readonly JsonObject[], field: Field): vo
     const type = textAt(condition, 'type');
     const generation = numberAt(condition, 'observedGeneration') ?? 0;
     if (generation < 0) field.at(index, 'observedGeneration').invalid(generation, 'must be a non-negative integer');
-    // this field name is capitalized in upstream
+    // upstream's error capitalizes this field name
     if (!SYSTEM_CONDITIONS.includes(type)) field.at(index, 'Type').invalidEach(type, qualifiedNameProblems(type));
   }
 }

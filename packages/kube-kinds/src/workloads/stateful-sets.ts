@@ -126,7 +126,7 @@ function validateStatus(object: ApiObject, old: ApiObject): FieldError[] {
 
 function warnings(object: ApiObject, old: ApiObject | undefined): string[] {
   const claims = objectsAt(object, ...CLAIMS).flatMap((claim, index) => {
-    // upstream uses a different path for updates
+    // upstream's warnings contain a different path for updates
     const at = new Field().at('spec', 'volumeClaimTemplates', index);
     return claimWarnings(objectAt(claim, 'spec'), old === undefined ? at : at.at('Spec'));
   });

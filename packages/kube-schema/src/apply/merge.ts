@@ -67,7 +67,7 @@ class ListMerge {
         left++;
       } else if (live !== undefined && this.#isWaitedFor(live, applied, shared[nextShared])) left++;
       else if (live !== undefined && !this.#appliedByElement.has(live)) {
-        // by position, because duplicates share the same element key
+        // take the value by position, because duplicates share the same element key
         this.#result.push(this.#live[left]);
         left++;
       } else {

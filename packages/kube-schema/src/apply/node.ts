@@ -8,12 +8,12 @@ import { keyElement, type PathElement, valueElement } from './path-element.ts';
 
 /** `leaf`: a scalar, a value type, or a list or map that is replaced as a whole. */
 export type Node =
-  /** `isAtomic`: a list, map or struct. */
+  /** `isAtomic`: the leaf is a list, map or struct rather than a single value. */
   | { kind: 'leaf'; isAtomic?: true }
   /** `defaults`: the values of keys that elements omit. */
   | { kind: 'list'; keys: readonly string[]; defaults?: JsonObject; element: Node }
   | { kind: 'map'; at(name: string): Node | undefined; isNamed(name: string): boolean }
-  /** Not declared: an object is merged, any other value is a leaf. */
+  /** A value whose type is not declared: an object is merged, any other value is a leaf. */
   | { kind: 'deduced' };
 
 const METADATA = 'meta.v1.ObjectMeta';

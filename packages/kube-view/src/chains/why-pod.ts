@@ -25,7 +25,7 @@ export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Pr
   return isScheduled(pod) ? withChange(explained, await configEdit(reader, pod)) : explained;
 }
 
-/** Returns the nodes; none if the user may not list them, such as users who only have rights in a namespace. */
+/** Returns the nodes; none if the user may not list them, for example because the user only has rights in one namespace. */
 const nodesOf = async (reader: ViewReader): Promise<NodeFacts[]> =>
   ((await unlessForbidden(reader.list(VIEWED.nodes, ''))) as NodeFacts[] | undefined) ?? [];
 

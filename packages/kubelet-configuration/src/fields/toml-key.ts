@@ -20,7 +20,7 @@ export function kubeletKey<V>(name: string, schema: z.ZodType<V>, fallback?: V):
 }
 
 /**
- * Returns a config key in the `[kubelet]` table, whose value `toField` converts to the field's type or unit. If neither the key nor
+ * Returns a config key in the `[kubelet]` table. `toField` converts its value to the field's type or unit. If neither the key nor
  * `fallback` is set, the field is unset.
  */
 export function convertedKey<V, T>(

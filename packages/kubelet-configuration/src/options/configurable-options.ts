@@ -120,7 +120,10 @@ export type ConfigurableOptions = {
      * `--image-credential-provider-bin-dir`). Default: none.
      */
     credentialProviders?: { config: string; directory: string };
-    /** Which images already on the node a pod may use only with credentials to pull them (`imagePullCredentialsVerificationPolicy`). */
+    /**
+     * Determines which images already on the node require pods to have their own pull credentials
+     * (`imagePullCredentialsVerificationPolicy`).
+     */
     verification: VerificationPolicy;
   };
   /** Backoff between restarts of a failing container (`crashLoopBackOff`). Default: 10 seconds to 5 minutes. */
@@ -140,7 +143,7 @@ export type ConfigurableOptions = {
     lowThresholdPercent: number;
     /** Minimum time an image must be unused before it may be removed (`imageMinimumGCAge`). Default: 2 minutes. */
     minAgeMs: number;
-    /** Time after its last use at which an image is removed regardless of disk usage (`imageMaximumGCAge`). Default: 0, never. */
+    /** How long after its last use an image is removed, regardless of disk usage (`imageMaximumGCAge`). Default: 0, never. */
     maxAgeMs: number;
   };
   /**

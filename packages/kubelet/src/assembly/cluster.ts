@@ -25,7 +25,7 @@ import { nodeProblems } from './node-shutdown.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** The kubelet parts that start before the cluster parts. */
+/** Parts of the kubelet that `openCluster` needs. */
 export type ClusterInput = {
   options: KubeletOptions;
   cluster: ClusterOptions;

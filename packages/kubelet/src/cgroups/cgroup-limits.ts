@@ -56,7 +56,7 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
   };
 }
 
-/** The kernel's minimum CPU weight. */
+/** Limits for the BestEffort class's cgroup: the kernel's minimum CPU weight. */
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
 /**

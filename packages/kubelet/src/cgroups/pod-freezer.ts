@@ -1,7 +1,9 @@
 /** Freezes a pod's processes briefly, so that its files do not change while they are measured. */
 import { type CgroupHierarchy, type FrozenCgroup, freezeCgroup } from '@podwright/host';
 
-/** How long a pod's freeze is remembered; longer than any probe takes. */
+/**
+ * How long to remember that a pod was frozen, so that a probe that failed during the freeze can be ignored. Longer than any probe takes.
+ */
 const REMEMBERED_MS = 600_000;
 
 export class PodFreezer {

@@ -25,7 +25,10 @@ export type ContainerMount = {
   readonly: boolean;
   recursiveReadOnly: boolean;
   propagation: MountPropagation;
-  /** Whether the container runtime should apply the container's SELinux label to the files, because the kubelet owns them. */
+  /**
+   * Whether the container runtime should apply the container's SELinux label to the files. False for volumes whose files the kubelet does
+   * not own.
+   */
   relabel: boolean;
 };
 

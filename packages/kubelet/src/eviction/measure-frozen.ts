@@ -13,7 +13,7 @@ import { type Candidate, type Resource, useOf } from './rank-pods.ts';
  */
 const EVICTION_UNCHANGED_MS = 90_000;
 
-/** How long a pod may be frozen before an eviction: the first time, and the second time if that was too short. */
+/** Maximum duration of a pod's first freeze before an eviction and, if that was too short, of its second one, in milliseconds. */
 const EVICTION_FROZEN_MS = [300, 1500];
 
 /** Extra time for a frozen measurement to return its partial results. */

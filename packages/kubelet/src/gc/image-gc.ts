@@ -26,7 +26,7 @@ export type ImageGcInput = {
   metrics?: Registry;
 };
 
-/** More bytes than any disk can hold, to remove everything. */
+/** More bytes than any disk can hold. Freeing this many removes every image that may be removed. */
 const NO_END = 2n ** 63n;
 
 /** Removes unused images when the image file system fills up. Tracks when each image was last used. */

@@ -14,7 +14,7 @@ export function podImages({ spec }: Pod): string[] {
   });
 }
 
-/** Returns the IDs of the present images that these pods need. The runtime resolves the names. */
+/** Returns the IDs of the images on the node that these pods need. The runtime resolves the names. */
 export async function imagesOfPods(pods: Pod[], { image }: Pick<CriClient, 'image'>): Promise<string[]> {
   const names = new Set(pods.flatMap(podImages));
   const found = await Promise.all(

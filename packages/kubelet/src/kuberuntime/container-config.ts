@@ -71,7 +71,10 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   });
 }
 
-/** Drops annotations from device plugins that only the kubelet may set, because it trusts them when it reads them back. */
+/**
+ * Drops a device plugin's annotations if only the kubelet may set them, because the kubelet trusts such annotations when it reads them
+ * back.
+ */
 function foreign(annotations: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOwnAnnotation(key)));
 }

@@ -35,7 +35,7 @@ export type KuberuntimeDependencies = {
   dns(): Promise<DnsSettings>;
   /** Returns the pod's cgroup parent; '' if the container runtime picks one. */
   cgroupParent(pod: Pod): string;
-  /** The node's addresses, primary first; also those of pods on the host network. */
+  /** The node's addresses, primary first. Pods on the host network have the same ones. */
   hostIps(): string[];
   podLogsDir: string;
   /** The label value that identifies this kubelet's sandboxes and containers in the container runtime. */

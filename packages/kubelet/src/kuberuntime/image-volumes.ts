@@ -7,7 +7,7 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 
 type VolumeImage = Omit<MountedImage, 'image'> & { outcome: Promise<ImageOutcome> };
 
-/** Images of a pod's image volumes, by volume name. Each outcome resolves once the image has been pulled. */
+/** Images of a pod's image volumes, by volume name. Each promise resolves once the image has been pulled or cannot be pulled for now. */
 export type VolumeImages = ReadonlyMap<string, VolumeImage>;
 
 type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };

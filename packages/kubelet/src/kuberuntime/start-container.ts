@@ -91,7 +91,10 @@ export async function startContainer(
   return { ...step, error: begun.error ?? (await runPostStart(deps, { ...request, id: begun.id }, signal)) };
 }
 
-/** Whether the container had exited in this sandbox before this sync. Containers stopped by the sync itself do not queue. */
+/**
+ * Whether the container had exited in this sandbox before this sync. The restart of a container that the sync itself stopped does not have
+ * to queue.
+ */
 function hasEnded({ status, container, sandbox }: StartRequest): boolean {
   const latest = latestContainer(status, container.name);
   return latest?.state === 'exited' && latest.sandboxId === sandbox.id;
