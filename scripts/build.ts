@@ -39,9 +39,9 @@ if (process.argv[2] === undefined) {
 }
 
 /**
- * Fills the compile cache for the user running the build. First runs commands (which find no node), because that compiles more functions
- * than loading alone. Then loads the other entry points, both normally and the way daemons do: with their V8 flags set when the cache is
- * enabled, but reset when it is used.
+ * Fills the compile cache for the user running the build. First runs commands, because that compiles more functions than loading alone; it
+ * does not matter that they fail for lack of a node. Then loads the other entry points twice: without V8 flags, and like a daemon, whose V8
+ * flags are set when the cache is enabled but reset before the code is loaded.
  */
 function compile(): void {
   for (const command of COMMANDS) spawnSync(process.execPath, [join(outdir, 'podwright.js'), ...command]);

@@ -136,7 +136,7 @@ async function lateModule(name: string): Promise<string> {
   return [`let loaded; const all = () => (loaded ??= require(${JSON.stringify(name)}));`, ...lines].join('\n');
 }
 
-/** Loaded on first use: commander imports the whole module, but needs it only for subcommands in separate executables. */
+/** The module that is loaded on first use: commander imports all of it, but needs it only for subcommands in separate executables. */
 const LATE = "'node:child_process'";
 
 function fromBuiltin(all: string | undefined, list: string, name: string): string {

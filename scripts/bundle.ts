@@ -19,7 +19,7 @@ const SHARED: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** gRPC only needs it for debugging services, which are not used. */
+/** A package that gRPC only needs for debugging services, which are not used. */
 const UNUSED = '@grpc/proto-loader';
 
 export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins' | 'sourcemap'> & {

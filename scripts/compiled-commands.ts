@@ -1,4 +1,4 @@
-/** Commands run by a build to compile their code. They find no node, because their state directory does not exist. */
+/** Commands that builds run to compile their code. Those that need a node fail, because their state directory does not exist. */
 export const COMMANDS = [
   ['run', '--dry-run', 'examples/hello.yaml'],
   ['ps'],

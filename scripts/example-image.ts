@@ -13,7 +13,7 @@ import { type WrittenImage, writeImageArchive, writeImageLayout } from './image-
 export const EXAMPLE_IMAGE_NAME = 'localhost/podwright/busybox:1';
 
 export type ExampleImageOptions = {
-  /** Full name with a tag. */
+  /** Full name of the image, with a tag. */
   name?: string;
   /** Files to add or replace, as text by absolute path in the image. */
   files?: Record<string, string>;

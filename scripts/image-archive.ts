@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { runChecked } from '@podwright/host';
 
 export type ImageOptions = {
-  /** Full name with a tag. */
+  /** Full name of the image, with a tag. */
   name: string;
   /** The directory containing the image's files. */
   root: string;
@@ -14,7 +14,7 @@ export type ImageOptions = {
   config: Record<string, unknown>;
   /** Where the files come from, for the image's history. */
   origin: string;
-  /** Seconds since 1970. Default: 0. */
+  /** Creation time, in seconds since 1970. Default: 0. */
   created?: number;
 };
 

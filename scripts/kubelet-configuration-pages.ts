@@ -188,7 +188,7 @@ function typeOf({ type }: Field): string {
   return name;
 }
 
-/** The syntax in which a flag takes a list or map. */
+/** The syntax for passing a list or map to a flag. */
 const flagForm = ({ type: { name } }: Field) => (name.includes('…') ? ` as \`${name}\`` : '');
 
 function defaultOf({ type, fallback }: Field): string {

@@ -26,7 +26,10 @@ const shown = new PassThrough({ objectMode: true });
 /** Files that failed while other lists were running, with their failures; they are rerun alone. */
 const toRepeat = new Map<string, string[]>();
 
-/** Runs one file in a separate run, because only a run can be aborted: the test timeout does not cover a process that does not exit. */
+/**
+ * Runs one file as a separate run of the test runner, because only a whole run can be aborted: the test timeout does not cover a process
+ * that never exits.
+ */
 async function runFile(file: string, mayRepeat = false): Promise<void> {
   const signal = AbortSignal.timeout(FILE_TIMEOUT_MS);
   const events: TestEvent[] = [];
@@ -93,7 +96,7 @@ if (what !== 'unit' && process.getuid?.() !== 0) {
   console.error('the suites on real components need root; `make unit` runs the tests that do not');
   process.exit(1);
 }
-/** Shared by all processes of a run and on the same disk: the compile cache and one bundle (tests/pods/bundle.fixture.ts). */
+/** Directory shared by all processes of this test run. Contains the compile cache and a single bundle (tests/pods/bundle.fixture.ts). */
 const shared = mkdtempSync('/tmp/pwb-');
 chmodSync(shared, 0o711); // other users can run the bundle, but not write next to it
 process.env.NODE_COMPILE_CACHE = join(shared, 'cache');

@@ -13,7 +13,7 @@ const SIGNALS = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'i
 
 export type UpstreamKubeletOptions = {
   program: string;
-  /** Directory for its configuration, certificates and log (`kubelet.log`). */
+  /** Directory for the kubelet's configuration, certificates and log (`kubelet.log`). */
   directory: string;
   root: string;
   manifests: string;
@@ -21,13 +21,15 @@ export type UpstreamKubeletOptions = {
   /** The runtime's endpoint, including `unix://`. */
   endpoint: string;
   ports: { readOnly?: number; https: number; healthz: number };
-  /** Parent of its `kubepods` cgroup. A kubelet kills all unknown processes there, so two kubelets must not share it. */
+  /** Parent of the kubelet's `kubepods` cgroup. A kubelet kills all unknown processes there, so two kubelets must not share it. */
   cgroupRoot: string;
   /** Additional flags. */
   flags?: string[];
   /** Fields that override those of the default configuration. */
   configuration?: object;
-  /** Returns the command line for running a program where the kubelet runs, such as in another network namespace. Default: here. */
+  /**
+   * Returns the command line that runs a program in the kubelet's environment, such as another network namespace. Default: the current one.
+   */
   command?: (...words: string[]) => string[];
 };
 

@@ -1,6 +1,6 @@
 /** Names in Kubernetes 1.36's discovery that are missing from its OpenAPI document: they come from the API server's registries. */
 
-/** Keyed by `PLURAL.GROUP`, or `PLURAL` in the core group. */
+/** Short names, keyed by `PLURAL.GROUP`, or `PLURAL` in the core group. */
 export const SHORT_NAMES: Record<string, string[]> = {
   componentstatuses: ['cs'],
   configmaps: ['cm'],
@@ -37,7 +37,7 @@ export const SHORT_NAMES: Record<string, string[]> = {
 const ALL = ['all'];
 const EXTENSIONS = ['api-extensions'];
 
-/** Keyed in the same way. `kubectl get all` lists the kinds in the category `all`. */
+/** Categories, keyed like the short names. `kubectl get all` lists the kinds in the category `all`. */
 export const CATEGORIES: Record<string, string[]> = {
   pods: ALL,
   replicationcontrollers: ALL,
@@ -62,7 +62,9 @@ export const CATEGORIES: Record<string, string[]> = {
 /** Registries use the kind in lower case as a resource's singular name: `pod`, `endpoints`, `ingress`. */
 export const singularName = (kind: string): string => kind.toLowerCase();
 
-/** API groups by the directory of their types. Groups without a domain, such as apps, have their directory's name; the core group is ''. */
+/**
+ * API groups by the directory of their types. Groups without a domain, such as apps, are named after their directory; the core group is ''.
+ */
 export const GROUPS: Record<string, string> = {
   admission: 'admission.k8s.io',
   admissionregistration: 'admissionregistration.k8s.io',

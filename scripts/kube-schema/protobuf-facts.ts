@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Number, name, type and label. */
+/** A field of a protobuf message: number, name, type and label. */
 export type ProtoField = readonly [number, string, string, string];
 
 export type Message = { name: string; protoPackage: string; fields: readonly ProtoField[] };
 
-/** Packages that clients never send to an API server, or whose API is not part of it. */
+/** Packages whose messages clients never send to an API server, or whose API it does not serve. */
 const LEFT_OUT =
   /testapigroup|apiserver\.pkg\.apis\.(?:example|audit)|metrics\.pkg|apiextensions\.v1beta1|apiregistration\.v1beta1/;
 
@@ -40,7 +40,7 @@ const VALUES: Record<string, string> = {
 export const isStruct = ({ name }: Message): boolean =>
   VALUES[name] === undefined && !/\.(?:runtime|resource|intstr)\.\w+$/.test(name.replace('.api.resource.v', ''));
 
-/** `core.v1.Pod` for `k8s.io.api.core.v1.Pod`. */
+/** Returns the short name of a message, such as `core.v1.Pod` for `k8s.io.api.core.v1.Pod`. */
 export const shortName = (message: string): string =>
   VALUES[message] ?? message.replace(/^k8s\.io\.(?:api\.|\w+\.pkg\.apis\.)/, '');
 

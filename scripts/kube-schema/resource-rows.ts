@@ -32,7 +32,7 @@ export function readResources(directory: string): ResourceRow[] {
 }
 
 const VERBS: Record<string, string> = { post: 'create', put: 'update' };
-/** Proxies accept any method; streams are opened with GET or POST. */
+/** Verbs of proxies, which accept any method. Streams are opened with GET or POST. */
 const PROXY_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
 const STREAM_VERBS = ['create', 'get'];
 

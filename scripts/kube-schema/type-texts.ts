@@ -27,7 +27,7 @@ export function typeTexts({ messages, definitions, goTypes }: Facts): Record<str
   return Object.fromEntries(texts.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The definitions. Structs that only occur inlined get the definition of a struct that contains them. */
+/** Returns the definitions, with one added for each struct that only occurs inlined: the definition of a struct that contains it. */
 function withInlined({ messages, definitions, goTypes }: Facts): Map<string, Definition> {
   const result = new Map(definitions);
   // twice, because an inlined struct may itself contain an inlined struct

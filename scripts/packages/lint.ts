@@ -7,7 +7,10 @@ import { formatMessage } from 'publint/utils';
 import { apiReport } from './api-report.ts';
 import type { WorkspacePackage } from './workspace.ts';
 
-/** The packages are ES modules, which `require` in old versions of Node.js and resolution without `exports` support cannot find. */
+/**
+ * Resolution modes that cannot work with these packages: node10 does not support `exports`, and `require` in Node.js 16 cannot load ES
+ * modules.
+ */
 const OLD_RESOLUTIONS = new Set(['node10', 'node16-cjs']);
 
 /** publint's findings in a staged package, including suggestions. */

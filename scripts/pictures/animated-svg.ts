@@ -6,7 +6,7 @@ export type Animation = { title: string; columns: number; frames: Frame[] };
 
 const FONT_SIZE = 14;
 const LINE_HEIGHT = 20;
-/** The widest of the fonts below is 0.62 em wide per character. */
+/** Width of a character: the widest of the fonts below is 0.62 em wide. */
 const CHARACTER_WIDTH = FONT_SIZE * 0.62;
 const PADDING = 16;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { archiveLayout, type ReleaseFiles, writeLayout } from './package-files.ts';
 import { run } from './run.ts';
 
-/** Level 19 produces 12 % smaller files but takes ten times as long. */
+/** zstd compression level. Level 19 produces 12 % smaller files but takes ten times as long. */
 export const ZSTD_LEVEL = 12;
 
 /** Writes `NAME.tar.zst`, which contains the directory NAME, to `directory`, and also `NAME.tar.gz` for hosts without zstd. */

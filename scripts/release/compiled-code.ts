@@ -6,7 +6,7 @@ import { COMMANDS } from '../compiled-commands.ts';
 /** Compiled code contains V8 counters, which must not depend on a compile cache or other settings of the caller. */
 const ENVIRONMENT = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' };
 
-/** Runs commands one after another, each using the code compiled by the previous ones. Their results do not matter: they find no node. */
+/** Runs commands one after another, each using the code compiled by the previous ones. Failures are ignored, because there is no node. */
 export function compileCode(program: string[], { chunks, code }: { chunks: string; code: string }): void {
   const [node = '', ...flags] = program;
   for (const command of COMMANDS) {

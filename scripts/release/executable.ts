@@ -34,7 +34,7 @@ const POSTJECT = 'node_modules/postject/dist/cli.js';
 /** Node.js looks for an embedded script if this text is followed by `:1`. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Stored as an asset, because the package it belongs to does not read the payload. */
+/** The worker is stored as an asset, because the package it belongs to does not read the payload. */
 const WORKER = 'unpack-worker.cjs';
 
 export async function buildExecutable(output: string, chunks: Chunks, architecture: Architecture): Promise<void> {

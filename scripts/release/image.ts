@@ -6,7 +6,7 @@ import { writeImageArchive, writeImageLayout } from '../image-archive.ts';
 import type { ReleaseFiles } from './package-files.ts';
 import { run } from './run.ts';
 
-/** OCI runtime, monitor, pod init, namespaces, shell. */
+/** Host programs in the image: OCI runtime, monitor, pod init, nsenter and a shell. */
 const PROGRAMS = ['crun', 'conmon', 'catatonit', 'nsenter', 'busybox'];
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const DIRECTORIES = ['dev', 'proc', 'sys', 'run', 'tmp', 'etc/podwright', 'var/lib', 'var/log', 'usr/bin', 'usr/sbin'];
@@ -52,8 +52,8 @@ export async function makeImage(output: string, { version, scratch, files, epoch
 }
 
 /**
- * Uses the image-spec's annotation keys (annotations.md). Has no license, because the image also contains programs of the host under other
- * licenses.
+ * Returns the image's labels, with the image-spec's annotation keys (annotations.md). There is no license label, because the image also
+ * contains programs of the host under other licenses.
  */
 function labelsOf(version: string): Record<string, string> {
   const revision = commitOfBuild();

@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Deleted along with the npm packages. */
+/** Download cache, deleted along with the npm packages. */
 const CACHE = 'node_modules/.cache/podwright-release';
 
 export type NpmArchive = {
   name: string;
   version: string;
-  /** As in package-lock.json. */
+  /** The archive's integrity hash, as in package-lock.json. */
   integrity: string;
   /** The files to unpack. */
   files: string[];

@@ -1,4 +1,4 @@
-/** When a node gets a Kubernetes API, its existing objects are moved into the API. */
+/** When a Kubernetes API is enabled on a node, the node's existing objects are moved into the API. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -28,11 +28,11 @@ async function eventually(check: () => boolean): Promise<void> {
   await waitFor(() => (check() ? true : undefined), { intervalMs: 100, signal });
 }
 
-/** The first version with `auth whoami`, `create token`, `wait` for a JSONPath, and server-side strict validation. */
+/** The first minor version of kubectl with `auth whoami`, `create token`, `wait` for a JSONPath, and server-side strict validation. */
 const RECENT_MINOR = 27;
 const isRecent = kubectlMinor() >= RECENT_MINOR;
 
-/** Defines a test of features that old kubectl versions, such as 1.20 in Debian, lack. Not defined with such a version. */
+/** Defines a test of features missing in old kubectl versions, such as Debian's 1.20. Does nothing if kubectl is that old. */
 function testRecent(name: string, body: () => void | Promise<void>): void {
   if (isRecent) test(name, body);
 }

@@ -47,7 +47,7 @@ test('a node started by bin/podwright has the memory-saving flags, even in the b
     const given = environment.filter((variable) => variable.startsWith('NODE_COMPILE_CACHE='));
     assert.deepEqual(given, compiled);
   };
-  // `run` waits for the node it starts, so that node uses the compile cache, which is a fast path
+  // `run` waits for the node it starts, so this node uses the compile cache, which counts as a fast path
   const cache = `NODE_COMPILE_CACHE=${join(realpathSync(dirname(bundle.program)), 'cache')}`;
   checkNode(fastPaths ? [cache] : []);
   await podwright('delete', 'small');

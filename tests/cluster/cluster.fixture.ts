@@ -26,7 +26,7 @@ const MASTERS = 'system:masters';
 const RBAC = 'rbac.authorization.k8s.io';
 /** The group of users authenticated by a bootstrap token. */
 const BOOTSTRAPPERS = 'system:bootstrappers';
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 60_000;
 
 const schema = await Schema.load();
@@ -84,7 +84,7 @@ export class Cluster implements AsyncDisposable {
     return new RawClient(this.#plane, credential);
   }
 
-  /** Creates a token with which a node can request its first certificate. */
+  /** Creates a token that lets a node request its first certificate. */
   async bootstrapToken(): Promise<Credential & { kind: 'token' }> {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const stringData = {
@@ -216,7 +216,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** Returns the API path of the collection of an object's kind, in the object's namespace. */
+/** Returns the API path of the collection that an object belongs to, including its namespace. */
 export function collectionOf({ apiVersion = 'v1', kind, metadata }: Named): string {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   const found = schema.resources.find((one) => one.kind === kind && one.version === version && one.group === group);

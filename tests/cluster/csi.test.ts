@@ -149,7 +149,7 @@ async function grow(claim: string, pod: string): Promise<void> {
     allocatedResourceStatuses: { storage: 'NodeResizePending' },
     conditions: [{ type: 'FileSystemResizePending', status: 'True' }],
   });
-  // the kubelet rereads a claim after a second at the earliest
+  // the kubelet waits at least a second before it rereads a claim
   for (const at of ['1', '2']) {
     await sleep(1100);
     await cluster.admin.patch(pathOf(named(pod)), 'merge', { metadata: { annotations: { at } } });

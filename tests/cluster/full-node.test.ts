@@ -26,7 +26,7 @@ process.env.MALLOC_ARENA_MAX ??= '1';
 const RSS_SLACK_MIB = fastPaths ? Math.min(15, 0.02 * PODS * ROUNDS) : 50;
 /** An idle daemon collects the pods' garbage within two checks, which run every 5 s. */
 const COLLECTED_MS = 30_000;
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 30_000 + PODS * 1500;
 
 let bundle: Bundle;

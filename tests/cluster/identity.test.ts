@@ -85,7 +85,7 @@ function place(t: TestContext, nodeName: string) {
   return { path, write, open };
 }
 
-/** Whether the API server authenticates the client as this node, which may read its own Node object. */
+/** Whether the API server authenticates the client as this node, which allows it to read the node's own Node object. */
 async function isNode(client: KubeClient, name: string): Promise<true | undefined> {
   try {
     await client.get(NODES, { name });

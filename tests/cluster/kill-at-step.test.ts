@@ -1,8 +1,8 @@
 /**
  * Kills a kubelet, in a separate process, just before individual steps of a pod's life, from its creation to the removal of its last trace,
- * and before individual steps of adopting a running pod; the next kubelet must complete the work. The pod has a CSI volume and a CSI block
- * device, a token and a ConfigMap. Steps are picked at random: TEST_SEED repeats an earlier run. TEST_KILLS is the number of kills per test
- * (2), a range of steps such as `80-99`, or `all`. Requires root.
+ * and before individual steps of adopting a running pod. The kubelet started after that must complete the work. The pod has a CSI volume
+ * and a CSI block device, a token and a ConfigMap. Steps are picked at random: TEST_SEED repeats an earlier run. TEST_KILLS is the number
+ * of kills per test (2), a range of steps such as `80-99`, or `all`. Requires root.
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -28,9 +28,9 @@ const KILLER = new URL('./step-killer.ts', import.meta.url);
 const CLAIMS = ['files', 'raw'];
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 const kills = process.env.TEST_KILLS ?? '2';
-/** More steps than any pod's life has. */
+/** Stands for never killing the kubelet: more steps than any pod's life has. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
 
 let runtime: SuiteRuntime;
@@ -41,7 +41,7 @@ let driver: CsiDriverUnderTest;
 let claims: CsiClaims;
 let child: ChildProcess;
 before(async () => {
-  // a real control plane would detach volumes at other times
+  // not with a real control plane, which would detach volumes at other times
   ({ cluster } = await startOwnCluster());
   claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
   runtime = await startOurRuntime('ks');
@@ -167,10 +167,7 @@ const record = () => join(runtime.scratch, 'steps');
 /** Returns the steps recorded since the kubelet was armed. If it was killed, the last one has not been executed. */
 const recorded = () => readFileSync(record(), 'utf8').split('\n').slice(0, -1);
 
-/**
- * Runs a pod, with volumes that are attached in the process, from creation to removal, and has the kubelet killed before a step. Returns
- * the steps.
- */
+/** Runs a pod from creation to removal, attaching its volumes on the way, and has the kubelet killed before a step. Returns the steps. */
 async function live(killAt: number): Promise<string[]> {
   await survive();
   await liveOnce(killAt);
@@ -189,7 +186,7 @@ async function liveOnce(killAt: number): Promise<void> {
     isKilled() || holds(await cluster.find(pod)) || undefined;
   await until(`start ${name}`, () => has((object) => object !== undefined && isReady(object)));
   if (isKilled()) {
-    // every other time, delete the pod before starting the next kubelet
+    // every other time, delete the pod while no kubelet is running
     if (killAt % 2 === 1) return endWithout(pod);
     await survive();
     await cluster.until(pod, isReady);

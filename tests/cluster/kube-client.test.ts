@@ -215,7 +215,7 @@ describe('an informer', { concurrency: true }, () => {
       const { cluster, own } = await startOwnCluster();
       await using _ = cluster;
       const kubeconfig = cluster.kubeconfig(cluster.adminCredential());
-      // use a separate connection, since those of watches are cut
+      // use a separate connection, because the watches' connections get cut
       await withClient(kubeconfig, async (writer) => {
         for (const name of NAMES) await writer.create(CONFIG_MAPS, configMap(name));
         const active = own.faults.add(fault, { verb: 'watch', resource: 'configmaps', times });
@@ -223,7 +223,7 @@ describe('an informer', { concurrency: true }, () => {
           using followed = follow(client);
           for (let step = 0; step < 20; step++) await write(writer, step);
           active.remove();
-          // the server may hold back the first of two events until the second
+          // the server may hold back the first of two events until the second one occurs
           let nudges = 0;
           const patch = () => ({ type: 'merge' as const, body: { data: { nudges: String(nudges++) } } });
           await writer.create(CONFIG_MAPS, configMap('last'));

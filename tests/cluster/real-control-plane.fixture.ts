@@ -14,7 +14,7 @@ import { freePort } from '../pods/node.fixture.ts';
 import { type Credential, kubeconfigOf } from './credential.ts';
 import { RawClient } from './raw-client.fixture.ts';
 
-/** Generous, to allow for two busy cores. */
+/** Generous timeout, to allow for two busy cores. */
 const PATIENCE_MS = 120_000;
 
 export type ControlPlaneBinaries = { directory: string; etcd: string };

@@ -110,7 +110,7 @@ function newerNode(node: ApiObject): ApiObject {
   return { ...node, spec: { ...spec, newField: { a: 1 }, taints }, status: { ...status, newPart: [1], conditions } };
 }
 
-/** Alters a pod as if it came from such a server. */
+/** Alters a pod as if it came from an API server two minor versions newer. */
 function newerPod(pod: ApiObject): ApiObject {
   const { containers = [], ...spec } = pod.spec as { containers?: object[] };
   const newer = {

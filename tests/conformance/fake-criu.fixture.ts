@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Debian's runc by absolute path: looked up in PATH, the fake one, which has the same name, would find itself. */
+/** Debian's runc, by absolute path: if the fake runc looked it up in PATH, it would find itself. */
 const runc = '/usr/sbin/runc';
 
 /**

@@ -7,7 +7,7 @@ import { type LogLine, readLog } from './cri-log.fixture.ts';
 import { runPod, startIn } from './pods.fixture.ts';
 import { openers, type RuntimeToCompare } from './runtimes.fixture.ts';
 
-/** 200 MB in total, in lines of 400 bytes. */
+/** How many lines to write: 200 MB in total, at 400 bytes per line. */
 const LINES = { stdout: 375_000, stderr: 125_000 };
 const LINE = 'x'.repeat(399);
 

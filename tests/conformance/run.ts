@@ -25,7 +25,7 @@ const { values: given, positionals: more } = parseArgs({
     websocket: { type: 'boolean', default: false },
   },
 });
-/** The suite's plugin delays requests for longer than the default timeout of 2 s. */
+/** NRI options with a longer request timeout: the suite's plugin delays requests for more than the default of 2 s. */
 const NRI_OPTIONS = { pluginPath: '', pluginConfigPath: '', registrationTimeoutMs: 5000, requestTimeoutMs: 20_000 };
 
 const { critest, 'registry-config': registryConfig } = given;

@@ -157,7 +157,7 @@ test(`twenty pods exist exactly once after ten kills while they start, run and s
   assert.equal((await client.ended()).code, 0);
   daemon.child.kill('SIGTERM');
   await daemon.ended();
-  // a node started and stopped by a command also removes the host state that an idle node leaves in place
+  // `images` starts and stops a node of its own, which also removes the host state that an idle node leaves in place
   await place.ok('images');
   assert.deepEqual(place.leftovers(), []);
 });

@@ -15,7 +15,7 @@ after(() => pod?.[Symbol.asyncDispose]());
 const { CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED } = ContainerState;
 const hasCode = (code: string) => (error: unknown) => errorCode(error) === code;
 const bound = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
-/** A PID namespace of its own, so that the container does not exit along with the sandbox. */
+/** Separate PID namespace, so that the container does not exit along with the sandbox. */
 const linux = { securityContext: { namespaceOptions: { pid: 1 } } };
 const configOf = (name: string) => ({ metadata: { name }, logPath: `${name}.log`, linux });
 const stateOf = async (id: string) => (await pod.verbs.status(id)).state;

@@ -28,7 +28,7 @@ const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandbo
   return { status: { id: found.Id, state: found.State.Running ? 0 : 1 } };
 };
 
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 60_000;
 
 /** Subscribes to events; the signal ends the streams. If a wait times out, its error lists the events received so far. */

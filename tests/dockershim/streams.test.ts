@@ -41,7 +41,7 @@ async function attachUrl(containerId: string, { stdin = false, tty = false }: As
 const eventually = (condition: () => boolean | Promise<boolean>) =>
   waitFor(async () => (await condition()) || undefined, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
 
-/** Returns the processes whose last argument is this one, including those in containers. */
+/** Returns the processes with this last argument, including those in containers. */
 const findByLastArgument = (argument: string) =>
   findProcesses(async (pid) => (await readCommandLine(pid)).at(-1) === argument);
 

@@ -11,9 +11,9 @@ const VARYING: [RegExp, string][] = [
 const shapeOf = (line: string) => VARYING.reduce((text, [what, by]) => text.replace(what, by), line).trim();
 
 /**
- * Returns the first line of a document's output that a command's output lacks, with the order taken into account; `undefined` if there is
- * none. Times, addresses, IDs, sizes and column widths may differ. `…` matches any text or, on a line of its own, any lines. Additional
- * lines are allowed anywhere.
+ * Returns the first line of a document's output that is missing from a command's output or out of order; `undefined` if there is none.
+ * Times, addresses, IDs, sizes and column widths may differ. `…` matches any text or, on a line of its own, any lines. Additional lines are
+ * allowed anywhere.
  */
 export function missingLine(shown: string, printed: string): string | undefined {
   const lines = printed.split(/\r?\n/).map(shapeOf);

@@ -13,7 +13,7 @@ export type TokenFault = (request: TokenRequest) => 'good' | 'expired' | 'nothin
 
 const service = 'made registry';
 const issuer = 'made issuer';
-/** Longer than the minute of leeway that registries give expired tokens. */
+/** Age of expired tokens: more than the minute of leeway that registries give them. */
 const longAgoSeconds = 600;
 
 /**

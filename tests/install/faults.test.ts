@@ -211,8 +211,8 @@ test('other existing installations are reported and left unchanged', async (t) =
 });
 
 /**
- * Runs the command once for each failpoint of install.sh, each time in a guest set up by `prepare`, and calls `check` if it was killed.
- * Returns the failpoints at which it was.
+ * Runs the command once for each failpoint of install.sh, each time in a guest set up by `prepare`, and calls `check` if the command was
+ * killed. Returns the failpoints at which it was killed.
  */
 function killedSteps(guest: Guest, command: string, prepare: () => void, check: (step: string) => void): string[] {
   const files = ['LICENSE', '_podwright', 'podwright']; // the first, one in the middle and the last

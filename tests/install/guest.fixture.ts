@@ -13,7 +13,7 @@ const GUESTS = process.env.PODWRIGHT_TEST_GUESTS ?? '/var/tmp/podwright-guests';
 export const SUITES = ['bookworm', 'trixie'] as const;
 export type Suite = (typeof SUITES)[number];
 
-/** Essential packages, apt and mount, without documentation and locales. */
+/** mmdebstrap options: essential packages, apt and mount, without documentation and locales. */
 const RECIPE = [
   '--variant=apt',
   '--include=mount',

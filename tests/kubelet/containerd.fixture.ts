@@ -14,9 +14,9 @@ export const busyboxImage = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
 export type ContainerdOptions = {
-  /** Default: the one in PATH. The shim must be in the same directory. */
+  /** Path of the containerd binary. Default: the one in PATH. The shim must be in the same directory. */
   program?: string;
-  /** Returns additional lines for its configuration. */
+  /** Returns additional lines for containerd's configuration. */
   configuration?: (scratch: string) => string;
 };
 

@@ -37,7 +37,10 @@ export function loopsBelow(directory: string): string[] {
 const PREFIX = 'pwk-csi-';
 const OWN = new Set<string>();
 
-/** Creates a directory for this process. Mounts under it are removed when the process exits or, if it is killed, by the next process. */
+/**
+ * Creates a directory for this process. Mounts under it are removed when the process exits or, if it is killed, the next time the tests are
+ * run.
+ */
 export function csiDirectory(): string {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
     const owner = /^pwk-csi-(\d+)-/.exec(name)?.[1];
@@ -62,7 +65,7 @@ function clear(directory: string): void {
     try {
       execFileSync(program, args, { stdio: 'ignore' });
     } catch {
-      // the next process will retry
+      // a later process will retry (csiDirectory)
     }
   };
   // detach loop devices that are stacked on others first

@@ -46,7 +46,7 @@ export const DISK: CsiVolume = {
 export const pod = (uid: string) =>
   ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
 
-/** An event. Of the involved object, only the kind is recorded. */
+/** A published event, with only the kind of its involved object. */
 export type PublishedEvent = { kind: string; reason: string; message: string };
 
 /** A kubelet's CSI volumes with a driver. The kubelet's side can be recreated as after `kill -9` while the driver keeps running. */
@@ -151,7 +151,7 @@ export class CsiNodeUnderTest {
     return join(this.rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/pv-1/mount');
   }
 
-  /** Returns the volume calls since the last time. */
+  /** Returns the volume calls made since this was last called. */
   async calls(): Promise<string[]> {
     const calls = await this.driver.volumeCalls();
     this.driver.forget();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { raceAbort, withTimeout } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
 
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const START_PATIENCE_MS = 60_000;
 const PROGRAM = new URL('./kubelet-child.ts', import.meta.url).pathname;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { waitFor, withTimeout } from '@podwright/base';
 import type { Misbehaviour, PluginMessage, PluginReport } from './plugin-process.ts';
 
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
 
 export type PluginCall = { call: string; request: Record<string, unknown> };

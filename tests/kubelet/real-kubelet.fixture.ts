@@ -9,7 +9,7 @@ import { DEFAULT_EVICTION } from '@podwright/kubelet-configuration';
 import { type LogSource, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
 
 /** A kubelet with its own manifest directory, on a real runtime. */

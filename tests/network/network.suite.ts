@@ -7,7 +7,7 @@ import { bounded, fetchFromHost, fetchInside, inside, NetworkFixture, OutsideHos
 export type NetworkUnderTest = {
   /** Prefix of the tests' names. */
   name: string;
-  /** The second number in its subnets: 10.N.… and fd00:N:… */
+  /** The second number in the network's subnets: 10.N.… and fd00:N:… */
   number: number;
   /** Prepares the fixture; `undo` removes the state that the network deliberately leaves behind. */
   prepare(fixture: NetworkFixture): void;

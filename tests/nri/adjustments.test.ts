@@ -119,7 +119,7 @@ const EFFECTS: Record<
         { type: 'RLIMIT_NOFILE', soft: 333n, hard: 444n },
       ],
     },
-    // not those of the exec process, whose soft limit runc may raise
+    // reads PID 1's limits rather than those of the exec process, whose soft limit runc may raise
     script: "awk '/core file|open files/ {print $(NF - 2), $(NF - 1)}' /proc/1/limits",
     shown: ['0 4096', '333 444'],
   },

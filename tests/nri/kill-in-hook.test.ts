@@ -1,4 +1,4 @@
-/** Kills the runtime while a plugin is handling an event. The next runtime completes or rolls back what was in progress. */
+/** Kills the runtime while a plugin is handling an event. After a restart, the runtime completes or rolls back what was in progress. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ContainerState } from '@podwright/cri';
@@ -67,7 +67,7 @@ async function connectPlugin(handlers: PluginHandlers): Promise<RunningPlugin> {
   return plugin;
 }
 
-/** What a reconnecting plugin receives, in order. */
+/** What a plugin receives when it reconnects, in order. */
 type Received = { pods: string[]; containers: string[]; events: string[] };
 
 /** Reconnects the plugin and records what it receives. */

@@ -1,5 +1,5 @@
 /**
- * Tests all code that reads HTTP responses from external servers with unusual responses: those accepted by Go's client, and therefore by
+ * Feeds unusual HTTP responses to all code that reads responses from external servers: those accepted by Go's client, and therefore by
  * upstream's kubelet and containerd, must be accepted here too. Add new readers to `readers`.
  */
 import assert from 'node:assert/strict';

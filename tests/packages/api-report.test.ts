@@ -1,4 +1,4 @@
-/** The report of public names, on made-up declarations. */
+/** The API report, tested with made-up declarations. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

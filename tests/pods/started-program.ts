@@ -4,7 +4,7 @@ import { waitFor, withTimeout } from '@podwright/base';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
 
-/** Generous, to allow for a busy host. */
+/** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 60_000;
 
 /** A program started by a test, with its output so far and its exit status. */

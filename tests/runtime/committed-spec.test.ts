@@ -29,7 +29,7 @@ async function inspect(containerId: string): Promise<Details> {
   return JSON.parse(info.info!) as Details;
 }
 
-/** Returns the host inventory once it is stable, because a removal returns before everything of the container is gone. */
+/** Returns the host inventory once it is stable, because a removal returns before all traces of the container are gone. */
 async function settledInventory(): Promise<ReturnType<typeof takeInventory>> {
   for (let last = takeInventory(place.scope); ; ) {
     await sleep(300);

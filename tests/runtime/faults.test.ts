@@ -33,7 +33,7 @@ function makePlugins(): void {
   chmodSync(path, 0o755);
 }
 
-/** Runs `work` while the host has a CNI configuration that uses this plugin. */
+/** Runs `work` while the host has a CNI configuration that uses the `bridge` plugin, for which the runtime finds the wrapper. */
 async function withHostNetwork(work: () => Promise<void>): Promise<void> {
   const { bridge, subnet, confDir } = place.options.network;
   const ipam = { type: 'host-local', dataDir: join(confDir, 'addresses'), ranges: [[{ subnet }]] };
@@ -47,7 +47,7 @@ async function withHostNetwork(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Runs `work` while the host has that configuration and the plugin first runs this shell script. */
+/** Like `withHostNetwork`, but the `bridge` plugin first runs this shell script. */
 async function withPluginRule(script: string, work: () => Promise<void>): Promise<void> {
   writeFileSync(rule, script);
   try {
@@ -138,7 +138,7 @@ test('a CreateContainer call whose caller has disconnected completes, and the re
   assert.deepEqual(await runtime.remains(), []);
 });
 
-/** Makes `call` and, while it waits at `stage`, `other`, which must be rejected because the requests differ. */
+/** Makes `call`. While it waits at `stage`, makes `other`, which must be rejected because its request differs. */
 async function refusedMeanwhile<T>(
   stage: string,
   { call, other, difference }: { call: () => Promise<T>; other: () => Promise<unknown>; difference: RegExp },

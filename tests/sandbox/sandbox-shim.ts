@@ -37,7 +37,7 @@ const { id, bundle } = values;
 /** Path of the socket, shortened to fit into 107 bytes. */
 const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
 const pidFile = join(bundle, 'sandbox.pid');
-/** Holds the socket path of the shim that runs the tasks. */
+/** File with the socket path of the shim that runs the tasks. */
 const taskShimFile = join(bundle, 'task-shim');
 /** Metrics reported for every sandbox. */
 const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_345n } });

@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Error codes with which malformed requests are rejected. */
+/** Error codes for malformed requests. */
 const REFUSED =
   /^(invalid_argument|not_found|already_exists|failed_precondition|unimplemented|permission_denied|resource_exhausted)$/;
 

@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
 const PROCESSES = 25;
-/** Close to Linux's limit: 6 MiB including the pointers. */
+/** Number of arguments. Close to Linux's limit: 6 MiB including the pointers. */
 const WORDS = 500_000;
 const MAX_GROWN_BYTES = 100 << 20;
 /** Generates the arguments once, for all processes. */

@@ -1,5 +1,5 @@
 /**
- * One pod floods the node with data through each channel ("door") from containers to the node, in the most expensive way. In the meantime,
+ * One pod floods the node with data through each channel ("door") from containers to the node, in the most expensive way. Meanwhile,
  * another pod is started, probed, runs a command and is stopped, all within time limits, and the daemon's memory stays bounded. Add new
  * channels to DOORS.
  */
@@ -19,7 +19,7 @@ import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 const STEP_MS = 20_000;
 /** Minimum duration of a flood. */
 const FLOOD_MS = 4_000;
-/** Maximum growth of the daemon, which uses 150 MiB at rest. */
+/** Maximum growth of the daemon's memory, of which it uses 150 MiB when idle. */
 const MAX_GROWN_BYTES = 150 << 20;
 
 /** A channel, and how to flood it. */

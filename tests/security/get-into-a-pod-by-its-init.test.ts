@@ -1,6 +1,6 @@
 /**
- * A local user looks for a pod's process that has the same UID on the host, such as the pod's init might have. Using signals, ptrace(2) and
- * /proc, the user could then access the pod's files and network.
+ * A local user looks for a pod's process that runs under the user's own UID on the host, as the pod's init might. Using signals, ptrace(2)
+ * and /proc, the user could then access the pod's files and network.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';

@@ -12,7 +12,7 @@ import { expand } from '../../packages/kubelet/src/container/expansion.ts';
 import { entriesFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
-/** Each takes milliseconds on a fast host; with backtracking, it would take minutes or years. */
+/** Time limit for each text, which takes milliseconds on a fast host; with backtracking, it would take minutes or years. */
 const PATIENCE_MS = 3000;
 
 function quickly<T>(what: string, work: () => T): T {

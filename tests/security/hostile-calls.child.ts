@@ -5,7 +5,7 @@
 import { constants } from 'node:os';
 import koffi from 'koffi';
 
-// linux/socket.h, linux/netlink.h, linux/keyctl.h, linux/epoll.h
+// Constants from linux/socket.h, linux/netlink.h, linux/keyctl.h and linux/epoll.h.
 const AF_INET = 2;
 const AF_NETLINK = 16;
 const AF_PACKET = 17;

@@ -1,8 +1,8 @@
 /**
- * A pod exhausts kernel resources shared by pods, one after the other. In the meantime, another pod is started, probed and logs, keeps
- * running while the node is killed and restarted, and is stopped. Add new resources to THINGS. The node has its own network namespace, and
- * per-user resources are exhausted for an otherwise unused UID, so that other programs on the host are not affected. Disks are tested
- * elsewhere (`tests/pods`, `fill-the-state-directory`).
+ * A pod exhausts each of the kernel resources shared by pods, one after the other. Meanwhile, another pod is started, probed and logs,
+ * keeps running while the node is killed and restarted, and is stopped. Add new resources to THINGS. The node has its own network
+ * namespace, and per-user resources are exhausted for an otherwise unused UID, so that other programs on the host are not affected. Disks
+ * are tested elsewhere (`tests/pods`, `fill-the-state-directory`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -31,7 +31,7 @@ type Thing = {
 
 const libraries = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch as 'x64' | 'arm64'];
 const loader = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' }[process.arch as 'x64' | 'arm64'];
-/** The host's Node.js with its libraries, and the hostile pod's system calls. */
+/** Files mounted in the hostile pod: the host's Node.js with its libraries, and the program that makes the system calls. */
 const TOOLS: Record<string, string> = {
   lib: `/usr/lib/${libraries}`,
   node: realpathSync(process.execPath),

@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** Leads out of any container's root file system. */
+/** A relative path that leads out of any container's root file system. */
 const outward = '../'.repeat(30);
 const links: [string, FixtureEntry[]][] = [
   ['dev-absolute', [symlink('dev', hostDirectory)]],

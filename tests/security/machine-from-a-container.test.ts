@@ -64,7 +64,7 @@ const refused: Record<string, SystemCall> = {
   'clone-of-a-user-namespace': { number: numberOf([56, 220]), args: [CLONE_NEWUSER | 17n] },
   'personality-that-no-program-needs': { number: numberOf([135, 92]), args: [0x0400000n] },
 };
-/** Denied calls that an unconfined process with the same capabilities is allowed, so it is the profile that denies them. */
+/** Calls denied by the profile: an unconfined process with the same capabilities is allowed to make them. */
 const byProfileAlone = ['unshare', 'get_mempolicy', 'personality-that-no-program-needs'];
 
 const attacked = new AttackedRuntime();

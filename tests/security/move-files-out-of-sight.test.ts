@@ -33,7 +33,7 @@ after(async () => {
 
 /** Keeps moving small files. */
 const busy = 'cd /data; mkdir a b; echo x >a/x; while :; do mv a/x b/x; mv b/x a/x; echo y >y; rm y; done';
-/** Returns a number by which to recognize an idle pod's process. */
+/** Returns the `sleep` duration that identifies an idle pod's process on the host. */
 const idleSeconds = (name: string) => `${process.pid}${Buffer.from(name).readUInt16BE()}`;
 const idle = (name: string) => `exec sleep ${idleSeconds(name)}`;
 

@@ -42,7 +42,7 @@ for (const program of ['crun', 'runc']) {
     assert.notEqual(Number(readFileSync('/proc/self/oom_score_adj', 'utf8')), SCORE);
     const container = await startContainer(context, program);
     const { runtime, containerId } = container;
-    // reads both that of a child and that of the command itself
+    // prints the score of a child (cat) and of the command itself
     const cmd = ['sh', '-c', 'cat /proc/self/oom_score_adj /proc/$$/oom_score_adj'];
     const both = `${SCORE}\n${SCORE}\n`;
     const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd, timeout: 60n });

@@ -16,7 +16,7 @@ const attacked = new AttackedRuntime();
 const { logs } = attacked.runtime.place;
 const hostDirectory = join(logs, 'of-the-host');
 const messageFile = join(logs, 'message');
-/** Leads from any container's root file system to the host directory. */
+/** A relative path that leads from any container's root file system to the host directory. */
 const outward = '../'.repeat(30) + hostDirectory.slice(1);
 const NAMES = ['zebra', 'hosts', 'hostname', 'resolv.conf', 'termination-log'];
 

@@ -36,7 +36,7 @@ const learned = ({ requests }: FaultyRegistry): string[] =>
 type Attack = {
   /** The registry in the image reference. */
   registry: FaultyRegistry;
-  /** Servers of others. */
+  /** Servers of other parties, which must not receive the credentials. */
   foreign: FaultyRegistry;
   thief: FaultyRegistry;
   room: ImageRoom;

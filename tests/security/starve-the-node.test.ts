@@ -20,7 +20,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
-/** Small enough that the attacks do not affect this host. */
+/** The pods' PID limit, small enough that the attacks do not affect this host. */
 const POD_PIDS = 64;
 const MEMORY_OF_PODS = 256 * 2 ** 20;
 /** Only the limits are to be tested: under memory pressure the kubelet would reject other pods. */

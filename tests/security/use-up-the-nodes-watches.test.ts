@@ -11,7 +11,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
-/** inotify_init1(2) and inotify_add_watch(2). */
+/** Numbers of the system calls inotify_init1(2) and inotify_add_watch(2). */
 const NUMBERS: Partial<Record<NodeJS.Architecture, [number, number]>> = { x64: [294, 254], arm64: [26, 27] };
 const CHILD = new URL('./without-calls.child.ts', import.meta.url).pathname;
 

@@ -4,7 +4,7 @@
  */
 import koffi from 'koffi';
 
-// linux/prctl.h, linux/seccomp.h and linux/bpf_common.h
+// Constants from linux/prctl.h, linux/seccomp.h and linux/bpf_common.h.
 const PR_SET_SECCOMP = 22;
 const SECCOMP_MODE_FILTER = 2;
 const RET_ALLOW = 0x7fff_0000;

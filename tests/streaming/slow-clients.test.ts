@@ -20,7 +20,7 @@ function url(): URL {
   return new URL(server.url({ kind: 'exec', choice, start }));
 }
 
-/** Returns how long a connection lasts on which these bytes are sent, one every 100 ms. */
+/** Returns how long a connection lasts while these bytes are sent on it, one every 100 ms. */
 async function lifetimeOf(bytes: string): Promise<number> {
   const socket = connect(Number(url().port), '127.0.0.1').on('error', () => undefined);
   const startedAt = performance.now();

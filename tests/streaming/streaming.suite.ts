@@ -116,7 +116,7 @@ function attachTests(pod: () => StreamingPod): void {
   test('two attached clients get the same output, and one loses nothing when the other detaches', async () => {
     const come = async () => new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
     const [first, second] = [await come(), await come()];
-    // repeat it, because clients do not get output from before they attached
+    // write repeatedly, because clients do not get output from before they attached
     const writing = setInterval(() => first.stdin.write('both\n'), 200);
     const bothReceived = () => [first, second].every(({ output }) => output.includes('got both\n'));
     await eventually(bothReceived).finally(() => clearInterval(writing));
@@ -127,7 +127,7 @@ function attachTests(pod: () => StreamingPod): void {
   });
 
   test('attached clients get the output of a container without input, even if they send input', async () => {
-    // repeat it, because clients do not get output from before they attached
+    // print repeatedly, because clients do not get output from before they attached
     const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; while :; do echo went; sleep 0.2; done');
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write(Buffer.alloc(1 << 20, 'typed\n'));
@@ -194,7 +194,7 @@ function portForwardTests(pod: () => StreamingPod): void {
       return text(socket).catch(String);
     };
     const answers: string[] = [];
-    // eight at a time, because busybox's httpd has a backlog of nine; the kernel may reset any more
+    // eight at a time, because busybox's httpd has a backlog of nine, and the kernel may reset connections beyond that
     for (let round = 0; round < 5; round++) answers.push(...(await Promise.all(Array.from({ length: 8 }, get))));
     for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/, `${answer}${errors}`);
     podPort = 1;

@@ -16,7 +16,7 @@ import {
   withNetworkNamespace,
 } from '@podwright/system';
 
-// linux/rtnetlink.h and linux/if_link.h
+// Constants from linux/rtnetlink.h and linux/if_link.h.
 const RTM_NEWLINK = 16;
 const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;

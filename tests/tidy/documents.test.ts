@@ -11,7 +11,7 @@ const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsW
 const pagesOf = (folder: string) =>
   tracked.filter((path) => path.startsWith(folder)).map((path) => posix.basename(path));
 
-/** About four sentences; anything longer belongs on a separate page. */
+/** Maximum length of an entry: about four sentences. Anything longer belongs on a separate page. */
 const MAX_ENTRY_CHARACTERS = 550;
 
 /** Returns the anchors that GitHub generates for a document's headings. */

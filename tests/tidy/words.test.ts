@@ -6,7 +6,7 @@ import { read, sources, tracked } from './source-tree.ts';
 const SELF = 'tests/tidy/words.test.ts';
 /** Say instead: reported, notified; report, log; again; the caller, no client; next to, besides; request; was there. */
 const WORDS = /\b(?:told|tells?|anew|whoever|nobody|beside|wish|stood)\b/gi;
-/** Lower this whenever the count drops; never raise it. */
+/** Maximum count. Lower this whenever the count drops; never raise it. */
 const MAX_WORDS = 26;
 
 test('the number of words that plain English avoids only decreases', () => {

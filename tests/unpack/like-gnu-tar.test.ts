@@ -31,7 +31,7 @@ const system = loadSystem();
 const unpacker = new LayerUnpacker({ system });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Options with which GNU tar preserves everything, when both writing and reading. */
+/** Options that make GNU tar preserve everything, both when creating and when extracting archives. */
 const everything = ['--xattrs', '--xattrs-include=*', '--numeric-owner', '--sparse'];
 
 type Layer = { name: string; fill: (at: (path: string) => string) => void; options?: string[] };

@@ -88,7 +88,7 @@ test('the container keeps running after its checkpoint, and a restored one conti
   writeFileSync(join(restored, 'config.json'), JSON.stringify(spec));
   const runc = (...args: string[]) => runChecked('runc', ['--root', state, ...args]);
   context.after(() => runc('delete', '--force', 'again').catch(() => undefined));
-  // CRIU gives the process runc's stdio; unless that is redirected to files, it consists of Node.js' sockets
+  // CRIU gives the process runc's stdio, so redirect that to a file: inherited from Node.js, it would be sockets
   const restore =
     'exec runc --root "$1" restore --detach --image-path "$2" --work-path "$3" --bundle "$4" again > "$3/stdio" 2>&1';
   const shell = ['-c', restore, 'sh', state, join(out, 'checkpoint'), out, restored];

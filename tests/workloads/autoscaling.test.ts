@@ -19,7 +19,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** A busy loop limited to a tenth of a core, with a request for half of that. */
+/** An app that runs a busy loop limited to a tenth of a core, and requests half of that. */
 const APP = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: busy}

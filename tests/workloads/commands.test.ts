@@ -148,7 +148,7 @@ test('cp copies from a pod of a workload, and edit changes objects in an editor'
   assert.match(await shop('get', 'svc', 'web', '--show-labels'), /edited=yes-1/);
   assert.match(await edited('true', 'svc/web'), /^0 edit cancelled: nothing was changed/);
   assert.match(await edited(': > "$1"', 'svc/web', 'deploy/web'), /^0 edit cancelled: the file is empty/);
-  // the second time the editor is started, the text contains the reason, and the script corrects the field
+  // the second time the editor is started, the text explains why the change was rejected, and the script corrects the field
   const correct = 'grep -q "^# .*replicas" "$1" && sed -i "s/replicas: -1/replicas: 2/" "$1" || ';
   const text = await edited(
     `${correct}sed -i "s/^  replicas: 2/  replicas: -1/; s/^  minReady.*//" "$1"`,

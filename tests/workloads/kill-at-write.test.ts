@@ -15,7 +15,7 @@ const KILLS =
     ? [0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 26]
     : Array.from({ length: Number(TEST_KILLS) }, (_, index) => index);
 const REPLICAS = 3;
-/** A rolling update may have one extra pod. */
+/** Maximum number of pods: a rolling update may have one extra pod. */
 const MOST_PODS = REPLICAS + 1;
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
 const LABELS = { app: 'web' };

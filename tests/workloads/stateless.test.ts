@@ -23,7 +23,7 @@ const template = (image: string) => ({
   spec: { containers: [{ name: 'main', image }], automountServiceAccountToken: false },
 });
 
-/** Creates a Deployment in the given namespace, which it creates too. */
+/** Creates a namespace and a Deployment in it. */
 async function deploy(namespace: string, spec: object = {}): Promise<string> {
   await place.namespace(namespace);
   const whole = { replicas: 3, selector: { matchLabels: LABELS }, template: template('v1'), ...spec };

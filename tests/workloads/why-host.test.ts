@@ -1,5 +1,6 @@
 /**
- * `podwright why` for causes outside of a pod: registries, webhooks, other pods and the node. Each cause is really produced and then found.
+ * `podwright why` for causes outside of a pod: registries, webhooks, other pods and the node. Each cause is produced for real, and must be
+ * found.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -161,7 +162,7 @@ test('editing a ConfigMap precedes the crash it causes', async () => {
   const { metadata } = await place.api<{ metadata: { creationTimestamp: string } }>(
     '/api/v1/namespaces/default/configmaps/mode',
   );
-  // the times in managed fields have a resolution of one second
+  // wait for the next second: the times in managed fields have no finer resolution, so the second change would seem as old as the first
   await place.until(() => Date.now() >= Date.parse(metadata.creationTimestamp) + 1000);
   await apply('mode', configMap('bad'));
   await place.ok('rollout', 'restart', 'deploy/configured');

@@ -32,13 +32,13 @@ export type ClusterOptions = {
   podAccess?: PodAccess;
   /** Set if the API server is the node's own: no other control plane manages the node. */
   isOwnApi?: true;
-  /** Lists the claims stored in directories of this node. `isEnforced`: whether their capacity is enforced. Default: no claims. */
+  /** Lists the PVCs stored in directories on this node. `isEnforced`: whether their capacity is enforced. Default: no PVCs. */
   claims?: { list: () => Promise<readonly DirectoryClaim[]>; isEnforced: boolean };
   /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;
 };
 
-/** Whether the node is managed by no control plane, so that nothing recreates pods that it rejects or evicts. */
+/** Whether the node has no control plane, so that nothing recreates pods that it rejects or evicts. */
 export const isStandaloneNode = ({ cluster }: { cluster?: Pick<ClusterOptions, 'isOwnApi'> }): boolean =>
   cluster === undefined || cluster.isOwnApi === true;
 

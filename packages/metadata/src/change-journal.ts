@@ -6,8 +6,8 @@ import { writeFileAtomicSync } from '@podwright/host';
 export type Change = { sql: string; values?: unknown[]; replaces?: string };
 
 /**
- * The changes of one transaction. They supersede any earlier transaction whose first change has the same `replaces`, which then no longer
- * needs to be written.
+ * The changes of one transaction. They supersede any earlier transaction whose first change has the same `replaces`; the superseded
+ * transaction no longer needs to be written.
  */
 export type Changes = Change[];
 

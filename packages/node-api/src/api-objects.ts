@@ -29,7 +29,7 @@ type Action = ApplyResult['objects'][number]['action'];
 type Named = { kind: string; apiVersion?: string; namespace: string; name: string };
 type AnyObject = ManifestObject | OtherObject;
 
-/** What an apply does to an object. `ending`: the existing pod with its name, which must be removed first. */
+/** The planned effect of an apply on an object. `ending`: the existing pod with the same name, which must be removed first. */
 type Plan = {
   named: Named;
   path: string;
@@ -80,7 +80,8 @@ export class ApiObjects {
   }
 
   /**
-   * Returns the objects of kinds that neither the API serves nor a CustomResourceDefinition in the manifest defines, each with its error.
+   * Returns the objects whose kind is neither served by the API nor defined by a CustomResourceDefinition in the manifest, each with its
+   * error.
    */
   async #unknownKinds(others: readonly OtherObject[]): Promise<Map<AnyObject, string>> {
     const unknown = new Map<AnyObject, string>();
@@ -101,7 +102,7 @@ export class ApiObjects {
     });
   }
 
-  /** Plans the objects, except those of kinds not known yet because their CustomResourceDefinition is in the same manifest. */
+  /** Plans the objects. Skips those whose kind is not known yet because its CustomResourceDefinition is in the same manifest. */
   async #plans(objects: readonly AnyObject[]): Promise<Plan[]> {
     const hasDefinitions = objects.some(({ kind }) => kind === 'CustomResourceDefinition');
     const plans: Plan[] = [];
@@ -190,7 +191,9 @@ export class ApiObjects {
     return { ...base, action: 'replaced', ending: existing };
   }
 
-  /** Returns what an apply would change in the pod: `spec` if the API rejects the apply, because it would change immutable fields. */
+  /**
+   * Returns what an apply would change in the pod. If the API rejects the apply because it would change immutable fields, returns `spec`.
+   */
   async #difference(plan: Omit<Plan, 'action'>, existing: KubernetesObject): Promise<'none' | 'metadata' | 'spec'> {
     const after = await this.#applied({ ...plan, action: 'unchanged' }, true).catch(refusedAsInvalid);
     if (after === undefined) return 'spec';
@@ -322,7 +325,10 @@ function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
   return names?.kind === object.kind && Array.isArray(versions) && versions.some(isVersion);
 }
 
-/** Whether results include the object's UID: for pods, and for kinds that only the API has, because these may create pods. */
+/**
+ * Whether an apply's results include the object's UID. They do for pods, and for kinds that only the API has, because objects of these
+ * kinds may create pods.
+ */
 const hasUid = ({ kind, apiVersion }: Named): boolean => kind === 'Pod' || apiVersion !== undefined;
 
 const isPod = (object: AnyObject): object is Pod => object.kind === 'Pod' && isNodeObject(object);

@@ -13,7 +13,7 @@ const SYSTEM_FIELDS = new Set([
 /** Matches annotations set by the kubelet. */
 const KUBELET_ANNOTATION = /^(kubernetes\.io|podwright\.dev)\/config\./;
 
-/** Returns the object without its status and without what the server and the kubelet add. */
+/** Returns the object without its status and without the fields added by the server and the kubelet. */
 export function configurationOf(given: object): KubernetesObject {
   const { status: _, metadata, ...rest } = JSON.parse(JSON.stringify(given)) as KubernetesObject & { status?: unknown };
   const { annotations, ...others } = metadata;

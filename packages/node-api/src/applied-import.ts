@@ -19,19 +19,19 @@ type Complete = {
 
 export type AppliedImportParts = {
   manifestDir: string;
-  /** The kubelet's root directory, which contains pod statuses and the directories of claims. */
+  /** The kubelet's root directory, which contains pod statuses and the directories of PVCs. */
   kubeletRoot: string;
   nodeName: string;
   /** Where to move files of objects whose names are already taken in the API. */
   asideDir: string;
   onAside: (path: string) => void;
-  /** Records that the API now has the node's objects. */
+  /** Records that the node's objects are now stored in the API. */
   begin: () => Promise<void>;
   /** For tests only. The stage is `import/file-removed`. */
   failpoint?: Failpoint;
 };
 
-/** Spec for a claim without an object, which was a directory without a size. */
+/** Spec for a PVC that had no object, just a directory without a size. */
 const BARE_CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 
 /** Reads the applied objects of a manifest directory for import into the API, and removes their files afterward. */
@@ -73,13 +73,17 @@ export class AppliedImport {
   }
 
   /**
-   * Returns the labels and annotations from the object's manifest. Those set by clients are excluded, so that its next apply keeps them.
+   * Returns the labels and annotations from the object's manifest. Those set by clients are excluded, so that the next apply of the object
+   * keeps them.
    */
   appliedMetadata({ metadata: { uid = '' } }: { metadata: { uid?: string } }): MetadataPatch {
     return this.#applied.get(uid) ?? {};
   }
 
-  /** Removes the files. After a crash midway, files of objects remain that the API already has, with the same UIDs. */
+  /**
+   * Removes the files of imported objects, and moves aside those of objects whose names are taken. After a crash midway, some of the
+   * remaining files describe objects that the API already has, with the same UIDs.
+   */
   async moved(objects: readonly object[], taken: readonly object[]): Promise<void> {
     const { asideDir, onAside, failpoint = noFailpoint } = this.#parts;
     for (const object of objects as readonly Complete[]) {
@@ -105,7 +109,7 @@ export class AppliedImport {
     return { ...object, spec, ...(record?.status !== undefined && { status: record.status }) } as Complete;
   }
 
-  /** Returns the claims that have a directory. Pods may use these without an object. */
+  /** Returns the PVCs that have a directory. Pods may use these even if they have no object. */
   async #directories(): Promise<string[]> {
     const root = join(this.#parts.kubeletRoot, 'claims');
     const namespaces = (await namesIn(root)).filter((name) => !name.startsWith('.'));
@@ -113,7 +117,7 @@ export class AppliedImport {
     return (await Promise.all(found)).flat();
   }
 
-  /** Returns the claim and the volume it is bound to, which is its directory. */
+  /** Returns the PVC and the PersistentVolume it is bound to, which refers to the PVC's directory. */
   #bound(claim: Complete): Complete[] {
     const { namespace = '', name, uid } = claim.metadata;
     const { accessModes, resources, storageClassName = '' } = (claim as unknown as PersistentVolumeClaim).spec;

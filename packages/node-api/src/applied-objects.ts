@@ -315,7 +315,7 @@ function isResize(before: Applicable, after: Applicable): boolean {
   return sameSpec(unresizable(before) as Applicable, unresizable(after) as Applicable);
 }
 
-/** Whether `given` is `before` plus what the node adds to it, such as the output of `get -o yaml`. Applying it is then a no-op. */
+/** Whether `given` is `before` plus the fields that the node adds, such as the output of `get -o yaml`. Applying it is then a no-op. */
 function isAsShown(given: Applicable, before: Applicable, file: string): boolean {
   if (given.kind !== 'Pod' || before.kind !== 'Pod' || given.spec.nodeName === undefined) return false;
   const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;

@@ -21,7 +21,7 @@ export function jsonPatch(object: object, text: string): Json {
       if (!(error instanceof Misfit)) throw error;
       throw refusal(`[${index}]: ${operation.op} ${operation.path}: ${error.message}`);
     }
-    // repeated copies grow exponentially
+    // each copy operation can double the size of the object, so it could grow exponentially
     if (copiedBytes > MAX_MANIFEST_BYTES) throw refusal(`[${index}]: copies more than ${MAX_MANIFEST_BYTES >> 20} MiB`);
   }
   if (isRecord(root[''])) return root[''];
@@ -87,7 +87,7 @@ function apply(root: Json, { op, path, from, value }: Operation): number {
   return 0;
 }
 
-/** Splits a JSON pointer (RFC 6901) into its keys. The first key is '', where `root` holds the object. */
+/** Splits a JSON pointer (RFC 6901) into its keys. The first key is '', under which `root` holds the object. */
 const parts = (path: string) => path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 function parentOf(root: Json, path: string): { parent: Json | unknown[]; key: string } {
@@ -106,7 +106,7 @@ function own(parent: Json, name: string): unknown {
   return Object.hasOwn(parent, name) ? parent[name] : undefined;
 }
 
-/** Sets a field. Assigning to `__proto__` would set the prototype instead. */
+/** Sets a field, even one named `__proto__`: a plain assignment would set the prototype instead. */
 function define(parent: Json, name: string, value: unknown): void {
   Object.defineProperty(parent, name, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -51,8 +51,8 @@ import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize }
 const SEEN_TIMEOUT_MS = 5000;
 
 /**
- * How long an apply to the Kubernetes API waits for the kubelet to receive the pods. It then gives up without an error, because no node may
- * be able to run them yet.
+ * How long an apply to the Kubernetes API waits for the kubelet to receive the pods. It then gives up without an error, because there may
+ * be no node yet that can run them.
  */
 const RECEIVED_TIMEOUT_MS = 1000;
 
@@ -139,7 +139,7 @@ export class LocalNode implements NodeBackend {
     }
     // an earlier call may have removed an applied pod's file without the kubelet having noticed yet
     const file = found.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
-    // a claim used by pods without a manifest has no file
+    // a PVC that pods use without a manifest has no file
     const isBare = found.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticObject(object);
     const isDeletable =
       removed || isBare || found.metadata.deletionTimestamp !== undefined || file === applied.pathOf(object);
@@ -268,8 +268,8 @@ export class LocalNode implements NodeBackend {
   }
 
   /**
-   * Waits until the kubelet has received the new pods, so that the next command finds them. Gives up without an error, because no node may
-   * be able to run them yet.
+   * Waits until the kubelet has received the new pods, so that the next command finds them. Gives up without an error, because there may be
+   * no node yet that can run them.
    */
   async #received(objects: ApplyResult['objects']): Promise<void> {
     const { kubelet } = this.#parts;

@@ -155,7 +155,7 @@ export class LocalServer {
   }
 }
 
-/** Matches the paths of the Kubernetes API, none of which the kubelet's own API has. */
+/** Matches the paths of the Kubernetes API. The kubelet's own API has no such paths. */
 const OF_KUBERNETES = /^\/(api|apis|openapi|version)([/?]|$)/;
 
 /** Deletes pods through the Kubernetes API, but refuses to delete the mirror pods of manifests. */

@@ -75,7 +75,7 @@ export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean 
   );
 }
 
-/** Reads an own property of the map, because a key may be, for example, `constructor`. */
+/** Reads an own property of the map: a key such as `constructor` would otherwise find an inherited property. */
 function ownValue(map: Record<string, string> | undefined, key: string): string | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

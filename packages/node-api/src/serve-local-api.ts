@@ -36,7 +36,7 @@ export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServ
   return server;
 }
 
-/** Loads the code for objects in the API lazily, only on a node that has one. */
+/** Loads the code for objects in the Kubernetes API lazily, because only a node that has this API needs it. */
 async function apiOf(client: KubernetesApi): Promise<LocalNodeParts['api']> {
   const { ApiObjects } = await import('./api-objects.ts');
   return { objects: new ApiObjects(client), client };

@@ -9,7 +9,7 @@ export const METRICS_VERSIONS = ['metrics.k8s.io/v1', 'metrics.k8s.io/v1beta1'];
 
 type Named = { metadata: { name?: string; namespace?: string } };
 
-/** The fields by which usage can be selected, as in metrics-server. */
+/** The fields by which metrics can be selected, as in metrics-server. */
 const FIELDS: SelectableFields<Named> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',

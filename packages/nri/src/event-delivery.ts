@@ -51,8 +51,8 @@ export class EventDelivery {
   }
 
   /**
-   * Delivers an event that plugins may fail. Throws the first error; the remaining plugins do not receive the event. `request` is called
-   * only if a plugin has subscribed to the event.
+   * Delivers an event that plugins can fail by returning an error. Throws the first error; the remaining plugins do not receive the event.
+   * `request` is called only if a plugin has subscribed to the event.
    */
   async notify<E extends EventName>(event: E, request: MakeRequest<E>): Promise<void> {
     const plugins = this.#subscribers(event);

@@ -84,9 +84,9 @@ export function computeWorkingDirectory(requested: string, image: ImageDefaults)
 }
 
 /**
- * Returns the limit on open files, which also limits the kernel memory that a process can use for sockets. Otherwise the container would
- * inherit this process's limits, whose soft limit Node.js has raised, and some programs close every file descriptor up to that limit when
- * they start.
+ * Returns the limit on open files, which also limits the kernel memory that a process can use for sockets. If it were unset, the container
+ * would inherit the limits of this process, whose soft limit Node.js has raised. Some programs close every file descriptor up to the soft
+ * limit when they start, which would take long.
  */
 export function computeRlimits(
   requested: OpenFilesLimit | undefined,

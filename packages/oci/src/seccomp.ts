@@ -34,8 +34,8 @@ const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 /**
  * Builds the RuntimeDefault seccomp profile: the system calls that containerd 2.3 allows by default with these capabilities. All others
  * fail with EPERM. Unlike older profiles, it denies io_uring, AF_ALG sockets (CVE-2026-31431), and vsock sockets, which reach a virtual
- * machine's host while bypassing all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2). Its
- * arguments are in memory, where a filter cannot read them, and without it many programs (Go, old C libraries) would have no network. The
+ * machine's host while bypassing all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2): a filter
+ * cannot read its arguments, which are in memory, and denying it would leave many programs (Go, old C libraries) without a network. The
  * AppArmor profile denies the sockets in that case.
  */
 export function defaultSeccompProfile(capabilities: string[], architecture: NodeJS.Architecture): OciSeccomp {

@@ -55,7 +55,7 @@ export function selinuxLabels(
   return { process: privileged ? '' : process, mount };
 }
 
-/** Replaces parts of a label. A label has four parts, the last of which may contain colons, or three if the policy has no levels. */
+/** Replaces parts of a label. A label has four parts (three if the policy has no levels), and the fourth may contain colons. */
 function changed(label: string, { user, role, type, level }: SelinuxOptions): string {
   const [ownUser = '', ownRole = '', ownType = '', ...ownLevel] = label.split(':');
   const parts = [user || ownUser, role || ownRole, type || ownType];

@@ -46,8 +46,8 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
 }
 
 /**
- * Returns all mounts in the order in which they are created: first the kernel file systems, except those that a mount of the container
- * replaces, then the container's own mounts, parents first.
+ * Returns all mounts in the order in which they are created: first the kernel file systems, unless one of the container's own mounts
+ * replaces them, then the container's own mounts, parents first.
  */
 export function computeMounts({
   mounts,

@@ -5,7 +5,7 @@ export type UserRequest = {
   /** `user`, `uid`, `user:group` or `uid:gid`; '' is root. */
   user: string;
   supplementalGroups: number[];
-  /** `merge` adds the groups that the user is a member of according to the image's /etc/group; `strict` does not. */
+  /** `merge` adds the user's groups from the image's /etc/group; `strict` does not. */
   groupsPolicy: 'merge' | 'strict';
 };
 

@@ -11,9 +11,9 @@ const MAX_SAVED_BYTES = 4 * MAX_MANIFEST_BYTES;
 const SUFFIX = '.json';
 
 /**
- * Saves the objects from the last valid content of each of a source's manifests, one file per manifest, in the kubelet's root directory.
- * After a restart, they stay in effect while the manifest has errors. The files are not synced to disk: after a power failure, no pods are
- * running that could be left without their manifest.
+ * Saves the objects of each manifest's last valid content, one file per manifest, in the kubelet's root directory. After a restart, they
+ * stay in effect while the manifest has errors. The files are not synced to disk: after a power failure, no pods are running that could be
+ * left without their manifest.
  */
 export class SavedManifests {
   readonly #directory: string;

@@ -11,7 +11,7 @@ import { RuleLoop } from './rule-loop.ts';
 
 /**
  * Enforces an API server's NetworkPolicies on the pods of this node, using rules in one nf_tables table. Connections established before a
- * policy is created are not cut. Requires `CAP_NET_ADMIN`.
+ * policy is created are not interrupted. Requires `CAP_NET_ADMIN`.
  */
 export function startNetworkPolicies(options: NetworkPolicyOptions): RunningProxy {
   const enforcer = new PolicyEnforcer({ ...options, sockets: options.sockets ?? new NetlinkSockets() });

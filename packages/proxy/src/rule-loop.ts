@@ -12,7 +12,7 @@ export type RuleLoopOptions = {
   ledger: RuleLedger;
   logger: Logger;
   checkIntervalMs: number | undefined;
-  /** Updates the ledger with the rules of what has changed. */
+  /** Updates the ledger with the rules of changed objects. */
   refresh: () => void | Promise<void>;
   /** Returns the chains that exist without an owner. */
   frame: () => NftChain[];

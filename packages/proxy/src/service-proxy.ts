@@ -124,7 +124,7 @@ export class ServiceProxy implements RunningProxy {
     };
   }
 
-  /** Updates flows and health check ports to match the rules in effect. */
+  /** Deletes stale UDP flows, and updates the health check ports, to match the rules now in effect. */
   async #followRules(): Promise<void> {
     const change = this.#udp;
     this.#udp = noUdpChange();

@@ -4,7 +4,7 @@ import type { RuntimeOptions } from './options.ts';
 /** The parts of the container runtime that have both a fast and a plain implementation. */
 export type FastPaths = {
   readonly oci: OciFastPaths;
-  /** Maximum number of ready sandboxes. */
+  /** Maximum number of sandboxes prepared in advance. */
   readonly readySandboxes: number;
   /** Whether to make the kernel expedite RCU grace periods while pods start and stop. */
   readonly expediteRcu: boolean;

@@ -20,9 +20,9 @@ export type LeftoversDependencies = {
 };
 
 /**
- * Removes tasks, mounts, snapshots, networks and sandboxes that have no record, including the ready sandboxes of a container runtime that
- * was killed. Called at startup, after sandboxes and containers have been recovered. Each `list` returns only resources with this runtime's
- * paths or names, so that other programs' resources are left alone. Failures are logged and retried at the next start.
+ * Removes tasks, mounts, snapshots, networks and sandboxes that have no record, including sandboxes that a killed container runtime had
+ * prepared in advance. Called at startup, after sandboxes and containers have been recovered. Each `list` returns only resources with this
+ * runtime's paths or names, so that other programs' resources are left alone. Failures are logged and retried at the next start.
  */
 export async function removeLeftovers(dependencies: LeftoversDependencies): Promise<void> {
   const { sandboxes, containers, tasks, files, network, controllers, logger } = dependencies;

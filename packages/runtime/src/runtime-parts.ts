@@ -17,7 +17,7 @@ import type { TaskRuntime } from './tasks/task-runtime.ts';
 /** The records available to the container runtime's parts. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
-/** Input for opening the other parts of the container runtime. */
+/** Records, tracing and fast paths, which are set up first and passed to the other components of the container runtime. */
 export type GivenParts = { records: RuntimeRecords; trace: TraceWork; fastPaths: FastPaths };
 
 /** The components of a container runtime. Each may be any implementation of its interface. */
@@ -34,8 +34,8 @@ export type RuntimeParts = {
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
-  /** Stops the parts' work in this process. Their state on the host remains. */
+  /** Closes the components. Their state on the host remains. */
   close(): Promise<void>;
-  /** Removes the parts' state from the host (bridge, rules, mounts, cgroup). Must only be called when there are no pods. */
+  /** Removes the components' state from the host (bridge, rules, mounts, cgroup). Must only be called when there are no pods. */
   removeHostState(): Promise<void>;
 };

@@ -59,8 +59,8 @@ export type RuntimeHandle = {
 };
 
 /**
- * Starts a container runtime: recovers an earlier process's pods, then serves the CRI on the socket. Throws `already_exists` if this root
- * directory or socket is in use by another container runtime, and `failed_precondition` if the host does not meet a requirement or the
+ * Starts a container runtime: recovers the pods from before a restart, then serves the CRI on the socket. Throws `already_exists` if this
+ * root directory or socket is in use by another container runtime, and `failed_precondition` if the host does not meet a requirement or the
  * records were written by a newer version of Podwright.
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {

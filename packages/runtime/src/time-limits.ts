@@ -2,7 +2,10 @@
 
 /** Timeout for an entire sandbox start or stop: the kubelet's deadline for RunPodSandbox (4 minutes). */
 export const SANDBOX_WORK_TIMEOUT_MS = 240_000;
-/** How long a sandbox start delays the next one. A start that takes longer than this is not waiting for CPU time. */
+/**
+ * How long a sandbox start may hold up the next one. A start that takes longer than this is waiting for something other than CPU time, so
+ * the next one can proceed.
+ */
 export const SANDBOX_START_PATIENCE_MS = 250;
 /** How long the runtime must have been idle before it creates sandboxes in advance. */
 export const SANDBOX_REFILL_PAUSE_MS = 200;

@@ -147,7 +147,10 @@ export class Scheduler {
     await Promise.all(left.map(evict));
   }
 
-  /** Returns the pods of lower priority for which room is being made on this node: they have to look for a different one. */
+  /**
+   * Returns the pods of lower priority that are nominated for this node. Their nominations are withdrawn, so they have to look for a
+   * different node.
+   */
   #lessImportant(pod: Pod, node: string): Pod[] {
     const others = [...this.#nominated.values()].filter((other) => other.node === node);
     return others.map((other) => other.pod).filter((other) => podPriority(other) < podPriority(pod));

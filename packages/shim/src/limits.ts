@@ -8,8 +8,8 @@ export const PROGRAM_ERROR_CHARACTERS = 2_000;
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * How long to wait until an earlier runtime process's event socket is free, and the interval between attempts to listen on it. A program
- * that the earlier process was starting when it was killed has inherited the socket, which may therefore still accept connections.
+ * How long to wait after a restart until the event socket is free, and the interval between attempts to listen on it. A program that was
+ * being started when the previous process was killed has inherited the socket, which may therefore still accept connections.
  */
 export const TAKEOVER_TIMEOUT_MS = 10_000;
 export const TAKEOVER_LOOK_MS = 50;

@@ -4,7 +4,7 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { writeFileAtomic } from '@podwright/host';
 import type { ShimEndpoint } from './shim-endpoint.ts';
 
-/** Version of the records that are written. Records without a version are in the previous format, which is otherwise identical. */
+/** Version of new records. Records without a version have the previous format, which is otherwise identical. */
 const RECORD_VERSION = 1;
 
 const recordOf = (bundle: string) => join(bundle, 'shim.json');
@@ -19,8 +19,8 @@ export async function readEndpoint(bundle: string): Promise<ShimEndpoint | undef
   const path = recordOf(bundle);
   const text = await readIfThere(path);
   if (text !== undefined) return decodeEndpoint(text, path);
-  // There is no record if the runtime was killed before the shim's binary responded. containerd 1.x shims write their address to this file
-  // themselves.
+  // There is no record if the runtime was killed before the shim's binary responded. In that case, use the address that containerd 1.x
+  // shims write to this file themselves.
   const address = await readIfThere(join(bundle, 'address'));
   return address ? { version: 2, address } : undefined;
 }

@@ -50,7 +50,7 @@ export class Shims {
     this.#spool = spool;
   }
 
-  /** Listens for shim events, including those of shims that an earlier process started. */
+  /** Listens for shim events, including those of shims started before a restart of this process. */
   static async open(options: ShimsOptions): Promise<Shims> {
     const { state, logger } = options;
     makePrivateDirectory(join(state, 'bundles'));

@@ -38,7 +38,7 @@ export function withMountNamespace<T>(dependencies: NamespaceDependencies, descr
   });
 }
 
-/** Descriptors with which a thread undoes the effects of setns(2). */
+/** Descriptors for undoing the effects of setns(2) on a thread. */
 type Home = { namespace: number; root: number; directory: number };
 
 function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () => T): T {

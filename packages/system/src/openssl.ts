@@ -83,7 +83,7 @@ function limitChains(openssl: OpenSsl, context: Address, { maxBytes, maxIntermed
   if (depth !== maxIntermediates) throw unavailable(`its depth is ${depth}`);
 }
 
-/** Returns the address of a context's SSL_CTX, which is only available from `inspect`. */
+/** Returns the address of a context's SSL_CTX, which Node.js reveals only in the output of `inspect`. */
 function addressOf(context: object): Address {
   const text = inspect((context as { _external?: unknown })._external);
   const [, address] = /^\[External: (?:0x)?([0-9a-f]{5,16})\]$/.exec(text) ?? [];

@@ -78,7 +78,10 @@ export class ServerMounts {
     }
   }
 
-  /** Returns the served mount that contains the path after following symbolic links. Makes no system calls under such a mount. */
+  /**
+   * Returns the mount that contains the path, with symbolic links resolved, if it depends on a server. Makes no system calls under such a
+   * mount.
+   */
   #mountOf(path: string): MountEntry | undefined {
     const served = this.#servedMounts();
     if (served.size === 0) return undefined;
@@ -116,8 +119,8 @@ export class ServerMounts {
 }
 
 /**
- * Returns the deepest served mount on the rest of a path that leads into `outer`; an automounter's map, for example, contains a mount per
- * server. Only considers the path's text, because system calls could block.
+ * Given the rest of a path that leads into `outer`, returns the deepest mount on it that depends on a server; an automounter's map, for
+ * example, contains a mount per server. Only considers the path's text, because system calls could block.
  */
 function deepest(served: Map<string, MountEntry>, outer: MountEntry, rest: readonly string[]): MountEntry {
   if (rest.includes('..')) return outer;

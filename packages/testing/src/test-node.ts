@@ -20,13 +20,13 @@ export type TestNodeOptions = {
 /** A command's exit code and output. */
 export type CommandResult = { exitCode: number | null; stdout: string; stderr: string };
 
-/** How many bytes from the end of the node's log are included in an error message. */
+/** Number of bytes from the end of the node's log that are quoted in an error message. */
 const LOG_TAIL_BYTES = 2000;
 const OUTPUT_LIMIT_BYTES = 64 << 20;
 
 /**
- * Starts a node with its own directories, cgroup and bridge, which can run next to other nodes on the host. Requires root, and the host
- * programs that `podwright doctor` lists. Throws if the node does not start, leaving nothing behind.
+ * Starts a Podwright node with its own directories, cgroup and bridge, so that it can run alongside other nodes on the host. Requires root,
+ * and the host programs that `podwright doctor` lists. Throws if the node does not start, leaving nothing behind.
  */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const node = new TestNode(options);
@@ -39,7 +39,7 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
   }
 }
 
-/** A node for one test or one test file. `await using` or `stop` removes it along with its pods, images and files. */
+/** A Podwright node for one test or one test file. `await using` or `stop` removes it along with its pods, images and files. */
 export class TestNode implements AsyncDisposable {
   /** The directory that contains all of the node's files. */
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-test-'));

@@ -4,8 +4,8 @@ import { isRecord } from '@podwright/base';
 import { findProgram, runProgram } from '@podwright/host';
 
 /**
- * How this program was installed: either as a single file, which `upgrade` can replace, or as files that another program or a person must
- * replace as described in `advice`.
+ * How this program was installed: either as a single file, which `upgrade` can replace, or in a form that must be upgraded as described in
+ * `advice`.
  */
 export type Installation = { path: string; advice?: string };
 

@@ -2,7 +2,7 @@
 
 import { KUBELET_FLAGS, resetFlags } from '../../../packages/cli/src/daemon/daemon-flags.ts';
 
-/** The flag that is not allowed in NODE_OPTIONS. */
+/** The daemon flag that is not allowed in NODE_OPTIONS. */
 const EARLY_FLAG = '--no-short-builtin-calls';
 
 /** Re-executes this program in the same process, with the flags. Does not return. */

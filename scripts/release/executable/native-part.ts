@@ -24,7 +24,7 @@ export function loadNativePart(name: string, content: () => Uint8Array): unknown
 }
 
 const PREFIX = 'podwright-native-';
-/** Longer than loading a part takes. */
+/** Age above which a directory is considered left over: longer than loading a part takes. */
 const MAX_AGE_MS = 60_000;
 
 function loadIn(parent: string, name: string, content: Uint8Array): unknown {

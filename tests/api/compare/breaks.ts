@@ -41,7 +41,7 @@ export function brokenObjects(object: Json): Change[] {
 
 const isPrefix = (path: Path, other: Path): boolean => path.every((key, index) => key === other[index]);
 
-/** Returns variants of the object: each part of a complete example object replaces its counterpart, down to a depth. */
+/** Returns variants of the object, each with one part replaced by its counterpart from a complete example object, down to a given depth. */
 export function graftedObjects(object: Json, complete: Json, depth: number): Change[] {
   const paths = pathsOf(complete, depth).filter(
     ([first]) => first !== 'apiVersion' && first !== 'kind' && first !== 'status',

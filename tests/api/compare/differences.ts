@@ -35,7 +35,7 @@ function valueDifferences(ours: Json, theirs: Json, path: Path): Difference[] {
     const keys = new Set([...entriesOf(ours), ...entriesOf(theirs)].map(([key]) => key));
     return [...keys].flatMap((key) => valueDifferences(ours[key], theirs[key], [...path, key]));
   }
-  // the server has its own column descriptions
+  // Podwright's server has its own column descriptions
   if (path.includes('columnDefinitions') && path.at(-1) === 'description') return [];
   return ours === theirs ? [] : [{ path: path.join('.'), ours, theirs }];
 }

@@ -23,7 +23,7 @@ export const createCases = (sample: Sample): Case => ({
   },
 });
 
-/** Metadata of a stored object that is not changed. */
+/** Metadata fields of a stored object that these cases do not break. */
 const METADATA = ['managedFields', 'creationTimestamp', 'uid', 'name', 'namespace'];
 
 export const changeCases = (sample: Sample): Case => ({

@@ -4,7 +4,7 @@ import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-/** kube-apiserver reads policies from an informer; it has seen new ones after this time. */
+/** How long to wait until kube-apiserver has seen new policies, which it reads from an informer. */
 const INFORMED_MS = 3000;
 
 const apply = (expression: string): Json => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } });

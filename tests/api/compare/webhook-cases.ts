@@ -5,7 +5,7 @@ import type { Transcript } from './transcript.ts';
 import { type Answer, WebhookServer } from './webhook-server.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-/** kube-apiserver reads webhook configurations from an informer; it has seen new ones after this time. */
+/** How long to wait until kube-apiserver has seen new webhook configurations, which it reads from an informer. */
 const INFORMED_MS = 2000;
 
 const base64 = (value: Json): string =>

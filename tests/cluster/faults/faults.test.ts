@@ -23,7 +23,7 @@ const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: 
 /** Opens another client with full access. */
 const other = (name = 'other') => cluster.client(cluster.certificate(name, ['system:masters']));
 
-/** Runs `work` with a client of its own, whose connection may be cut. */
+/** Runs `work` with a separate client, whose connection may be cut. */
 async function withClient<T>(work: (client: RawClient) => Promise<T>): Promise<T> {
   const client = other();
   return await work(client).finally(() => client.close());

@@ -2,7 +2,7 @@
 
 export type RecordedRequest = {
   method: string;
-  /** Without the leading question mark. */
+  /** The URL's query, without the leading question mark. */
   query: string;
   /** The RBAC verb. */
   verb: string;
@@ -12,9 +12,9 @@ export type RecordedRequest = {
   name: string;
   /** The common name in the client's certificate; '' if it has none. */
   user: string;
-  /** The body, as far as received. */
+  /** The part of the body received so far. */
   body: string;
-  /** 0 until the headers are sent. */
+  /** The response's status code; 0 until the headers are sent. */
   status: number;
   responseBytes: number;
   /** Whether the response has ended. */

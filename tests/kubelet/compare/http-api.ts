@@ -152,7 +152,7 @@ function factsOf({ status, type, text }: Answer, clean: (text: string) => string
   return [head.replace('; escaping=underscores', ''), ...new Set(metrics.filter((one) => !FOREIGN.test(one)))];
 }
 
-/** Metrics from Go and from the API server libraries. */
+/** Metrics from Go and from the API server libraries, which are not compared. */
 const FOREIGN =
   /^metric (TYPE )?(go|aggregator|apiserver|cardinality|disabled|hidden|registered|rest_client|workqueue)_/;
 

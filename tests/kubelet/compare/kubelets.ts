@@ -8,7 +8,7 @@ import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/u
 /** The directories of a kubelet being compared. */
 export type Places = { scratch: string; root: string; logs: string; manifests: string };
 
-/** An event. Podwright's kubelet aggregates repeated events, so this is the last occurrence. */
+/** An observed event. Podwright's kubelet aggregates repeated events; this is then the last occurrence. */
 export type SeenEvent = {
   atMs: number;
   object: string;

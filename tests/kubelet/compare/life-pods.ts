@@ -13,12 +13,12 @@ const inits = (...containers: string[]) =>
   `initContainers: [${containers.map((one, index) => `{ name: i${index}, ${IMAGE}, ${one} }`).join(', ')}]`;
 const exec = (script: string, period = 1) =>
   `{exec: {command: [sh, -c, ${JSON.stringify(script)}]}, periodSeconds: ${period}, failureThreshold: 2, timeoutSeconds: 5}`;
-/** Succeeds once the container has been running for this many seconds. */
+/** Returns a shell command that succeeds once the container has been running for this many seconds. */
 const after = (seconds: number) => `test $(($(date +%s) - $(cat /tmp/began))) -ge ${seconds}`;
 const BEGAN = shell(`date +%s > /tmp/began; trap 'exit 0' TERM; while :; do sleep 0.2; done`);
 const STUBBORN = shell(`trap '' TERM; while :; do sleep 0.2; done`);
 const COUNT = 'volumes: [{name: e, emptyDir: {}}]';
-/** Fails this many times, then succeeds. */
+/** Returns a command that fails this many times, then succeeds. */
 const failing = (times: number) =>
   `${shell(`echo x >> /e/n; test $(wc -l < /e/n) -gt ${times}`)}, volumeMounts: [{name: e, mountPath: /e}]`;
 /** One of the container's processes is OOM-killed, but the container exits with 0. */

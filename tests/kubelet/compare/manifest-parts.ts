@@ -1,6 +1,6 @@
 import { busyboxImage } from '../containerd.fixture.ts';
 
-/** A container's image fields, such that the image is not pulled. */
+/** A container's image fields, set so that the image is never pulled. */
 export const IMAGE = `image: ${busyboxImage}, imagePullPolicy: IfNotPresent`;
 /** A command that runs until it receives SIGTERM. */
 export const STAY = `command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 0.2; done"]`;

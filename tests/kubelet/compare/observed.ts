@@ -6,13 +6,13 @@ import type { RecordedCall } from './recorder.ts';
 /** Facts about one pod by source, such as `status`. A fact is a path and its value, or a line. */
 export type Observed = Record<string, string[]>;
 
-/** Everything observed in a run. */
+/** Everything observed while one kubelet ran the manifests. */
 export type Run = { pods: Pod[]; events: SeenEvent[]; calls: RecordedCall[]; places: Places; cgroupRoot: string };
 
-/** Calls that are read-only, or whose number depends on timing. */
+/** Calls that are not compared, because they are read-only, or because their number depends on timing. */
 const LOOKS = /^(?:List|Status|Version|.*Status$|.*Stats$|ImageFsInfo|RuntimeConfig|UpdateRuntimeConfig|ExecSync)/;
 
-/** Facts that only Podwright's kubelet has, or that every kubelet generates differently. */
+/** Facts that are not compared, because only Podwright's kubelet has them, or because every kubelet generates them differently. */
 const OWN = /config\.file|config\.hash|resourceVersion|podwright\.dev|container\.hash/;
 
 export function observe(run: Run): Map<string, Observed> {

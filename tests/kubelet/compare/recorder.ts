@@ -6,7 +6,7 @@ import { type CriProxy, startTestProxy } from '../cri-proxy.fixture.ts';
 /** A unary call by a kubelet, with its request and response as protobuf JSON. */
 export type RecordedCall = {
   method: string;
-  /** When the request was made (Unix time), and how long the call took. */
+  /** When the request was made (Unix time). `tookMs` is how long the call took. */
   atMs: number;
   tookMs?: number;
   request: Record<string, unknown>;

@@ -1,7 +1,10 @@
 import { flatten, normalized } from './flatten.ts';
 import type { Step } from './probe.ts';
 
-/** What was recorded on one side in a scenario. `names` maps this side's paths to common words, so that both sides can be compared. */
+/**
+ * What was recorded on one side in a scenario. `names` maps this side's paths to placeholders used for both sides, which makes the sides
+ * comparable.
+ */
 export type Observed = { steps: Step[]; names: ReadonlyMap<string, string> };
 
 /** A line that only one side has (`-`: containerd, `+`: Podwright), and the steps it occurs in. */

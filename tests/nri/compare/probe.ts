@@ -19,7 +19,7 @@ export type Step = { name: string; message: JsonValue };
 /** The recorded steps, in order. */
 export type Steps = Step[];
 
-/** The responses or errors with which a probe handles events. It handles all others without making changes. */
+/** The responses or errors that a probe returns for events. For all other events, it requests no changes. */
 export type Answers = PluginHandlers;
 
 /** A plugin that records every message it receives. */

@@ -118,7 +118,7 @@ test('systemd starts a node again that is killed or hangs, and the pods keep run
 test('a node that cannot start is started again until the cause is gone', async () => {
   const pods = podState();
   const config = '/etc/podwright/config.toml';
-  // on a slow host, these starts take longer than the default interval of ten seconds
+  // lengthen the start limit's interval: on a slow host, these starts take longer than the default of ten seconds
   const defaults = '/run/systemd/system.conf.d';
   ok(`mkdir -p ${defaults} && printf '[Manager]\\nDefaultStartLimitIntervalSec=1h\\n' > ${defaults}/limit.conf`);
   ok(`systemctl daemon-reload && mkdir -p /etc/podwright && echo 'log_level = "wrong"' > ${config}`);

@@ -23,7 +23,7 @@ const CONFIG = '/etc/podwright/config.toml';
 const CLAIMS = '/var/lib/podwright/kubelet/claims';
 const [oldVersion, nextVersion] = [versionOf(OLD), versionOf(NEXT)];
 const debOf = (release: string) => `${release}/podwright_${versionOf(release)}_amd64.deb`;
-/** Does not ask questions, and keeps the administrator's configuration. */
+/** Install command that asks no questions and keeps the administrator's configuration. */
 const INSTALL = 'dpkg --force-confdef --force-confold --install';
 const NOTHING = { links: [], mounts: [], units: [], cgroups: [], processes: [], rules: [], namespaces: [] };
 

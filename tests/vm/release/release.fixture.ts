@@ -14,7 +14,7 @@ export const IMAGE = '/guest/releases/image.tar';
 /** Longer than the unit's RestartSec, so systemd would have restarted the node by then. */
 export const RESTART_MS = 5000;
 
-/** Generous, because an emulated CPU is slow. */
+/** Generous timeout, because an emulated CPU is slow. */
 const TIMEOUT_MS = 120_000;
 
 export type Result = { code: number | null; out: string };
@@ -43,7 +43,7 @@ export function fails(script: string, message: RegExp): void {
   assert.notEqual(code, 0, out);
 }
 
-/** Retries `condition` until it returns a value other than undefined or false, treating errors as not yet. */
+/** Retries `condition` until it returns a value other than undefined or false. Errors are retried too. */
 export async function until<T>(condition: () => T | false | undefined): Promise<T> {
   const end = Date.now() + TIMEOUT_MS;
   for (;;) {

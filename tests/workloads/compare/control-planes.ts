@@ -15,7 +15,7 @@ import { createKubeClient, type KubeClient, readKubeconfig } from '@podwright/ku
 import { CONTROLLERS } from '../../../packages/cli/src/daemon/controllers.ts';
 import { RealControlPlane } from '../../cluster/real-control-plane.fixture.ts';
 
-/** The first one is the reference that the others are compared with. */
+/** Names of the control planes to compare. The first one is the reference for the others. */
 export const SIDES = ['upstream', 'podwright', 'our controllers', 'our API'] as const;
 export type SideName = (typeof SIDES)[number];
 export type Side = {

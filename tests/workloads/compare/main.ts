@@ -23,7 +23,7 @@ import type { Place, Scenario, Step } from './steps.ts';
 /** A control plane to compare, with a scripted kubelet for its nodes. */
 type RunningSide = Side & { watched: WatchedObjects; heartbeats: Heartbeats; kubelet: ScriptedKubelet };
 
-/** Objects are compared once none has changed for REST_MS, but no later than after MAX_STEP_MS. */
+/** Objects are compared once none has changed for REST_MS, or after MAX_STEP_MS at the latest. */
 const REST_MS = 1500;
 const MAX_STEP_MS = 20_000;
 /** Maximum length of a value in the output. */

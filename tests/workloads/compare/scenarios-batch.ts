@@ -62,7 +62,10 @@ const scheduled = (name: string): Step =>
 /** Waits until five seconds into the next minute. */
 const nextMinute = step('wait for the next minute', () => sleep(65_000 - (Date.now() % 60_000)));
 
-/** Longer than the second during which upstream batches changes to a Job's pods. */
+/**
+ * How long objects must not have changed before they are compared: longer than the second during which upstream batches changes to a Job's
+ * pods.
+ */
 const restMs = 3000;
 
 export const BATCH: Scenario[] = [

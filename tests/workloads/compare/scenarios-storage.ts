@@ -52,7 +52,9 @@ const podWith = (name: string, volumes: object[], more: object = {}): Step =>
   create(PODS, name, { spec: { ...template(name).spec, volumes, ...more } }, { labels: { app: name } });
 const ofClaim = (claimName: string) => ({ name: 'v', persistentVolumeClaim: { claimName } });
 
-/** Longer than upstream's period for binding claims (`control-planes.ts`). */
+/**
+ * How long objects must not have changed before they are compared: longer than upstream's period for binding claims (`control-planes.ts`).
+ */
 const restMs = 3000;
 
 export const STORAGE: Scenario[] = [

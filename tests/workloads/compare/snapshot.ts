@@ -35,7 +35,7 @@ const keyOf = ({ plural, group }: Resource) => `${plural}.${group}`;
 /** A ConfigMap that OpenShift's kube-controller-manager publishes in every namespace. */
 const OPENSHIFT_CONFIG_MAP = 'openshift-service-ca.crt';
 
-/** Watches a control plane's objects, as far as they are compared. */
+/** Watches the objects of a control plane that are compared. */
 export class WatchedObjects {
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #events: Informer<Event>;
@@ -115,7 +115,7 @@ export class WatchedObjects {
     const { name, deletionTimestamp } = metadata;
     const set = metadata.ownerReferences?.find(({ kind }) => kind === 'StatefulSet')?.name;
     const owner = set === undefined ? undefined : this.#stateful.get({ namespace: metadata.namespace, name: set });
-    // the garbage collector deletes in no particular order
+    // once the set is being deleted, the order is arbitrary: the garbage collector deletes pods in no particular order
     if (owner === undefined || owner.metadata.deletionTimestamp !== undefined) return;
     if (owner.spec?.podManagementPolicy !== 'OrderedReady') return;
     if (type === 'ADDED') this.#podOrder.push(`+${name}`);

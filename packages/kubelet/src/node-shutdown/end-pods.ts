@@ -12,7 +12,7 @@ export type PodEnder = {
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;
   /** Resolves once none of the pod's processes are running. */
   whenStopped(podUid: string): Promise<void>;
-  /** Resolves when the pod's volumes have been unmounted as well. */
+  /** Resolves once the pod has stopped and its volumes have been unmounted. */
   whenReleased(podUid: string, signal: AbortSignal): Promise<void>;
   /** Sleeps; resolves early if the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;

@@ -33,7 +33,10 @@ export class NodeShutdown {
   #isShuttingDown = false;
   #logind: Logind | undefined;
   #lock: InhibitLock | undefined;
-  /** Whether the logind drop-in file has been written. If another file overrides it, reconnecting must not reload logind every second. */
+  /**
+   * Whether the logind drop-in file has been written. If so, reconnecting reloads logind only if the file has changed: another file may
+   * override it, and logind must not be reloaded every second.
+   */
   #hasSetDelay = false;
   /** Serializes the handling of shutdowns and cancellations. */
   #work: Promise<void> = Promise.resolve();

@@ -9,12 +9,13 @@ export const LEASE_TRIES = 5;
 export const LEASE_BACKOFF = { initialMs: 200, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
 /** Jitter: each heartbeat period is extended by up to this fraction, so that nodes do not synchronize. */
 export const HEARTBEAT_JITTER = 0.04;
-/** Minimum interval between reports. Readiness changes are otherwise reported immediately, like upstream's fast path at startup does. */
+/** Minimum interval between reports. Otherwise, readiness changes are reported immediately, as by upstream's fast path at startup. */
 export const NODE_PROMPT_PERIOD_MS = 100;
 /** Interval at which the node's images are listed (image_gc_manager.go). */
 export const NODE_IMAGES_PERIOD_MS = 30_000;
 /**
- * Pauses between attempts to create the CSINode: short ones within a round, and long ones between rounds. The last long one is repeated.
+ * Pauses between attempts to create the CSINode: the short ones here apply within a round of attempts, the long ones below between rounds.
+ * The last long one is repeated.
  */
 export const CSI_NODE_QUICK_RETRIES_MS = [10, 50, 250];
 export const CSI_NODE_RETRIES_MS = [30, 240, 1920, 15_360, 122_880];

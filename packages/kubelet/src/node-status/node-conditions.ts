@@ -84,7 +84,7 @@ export function nodeStatusEvent(name: string, reason: string): NodeEvent {
 /** Resources that a node must have to be ready. */
 const REQUIRED_CAPACITY = ['cpu', 'memory', 'pods', 'ephemeral-storage'];
 
-/** The node's conditions, including those of other writers, and the events for changed ones. */
+/** The node's conditions, including those set by other writers, and the events for the changed ones. */
 export type ConditionsUpdate = { conditions: NodeCondition[]; events: string[] };
 
 /** Updates the conditions in upstream's order: new ones are appended, with Ready last. */

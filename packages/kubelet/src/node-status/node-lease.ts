@@ -12,7 +12,7 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
-  /** Called if the API server returns an older state than before: it was restored from a backup. */
+  /** Called if the API server returns an older state than before, which means that it has been restored from a backup. */
   onRestored: () => void;
   logger: Logger;
 };
@@ -49,7 +49,7 @@ export class NodeLease {
   }
 
   /**
-   * Stores the lease. Each renewal returns the API server's newest resource version, which decreases only if the server has been restored
+   * Stores the lease. Each renewal returns the API server's newest resource version, so a lower one means that the server has been restored
    * from a backup.
    */
   #take(lease: Lease | undefined): void {
@@ -128,8 +128,8 @@ export class NodeLease {
   }
 
   /**
-   * Returns the renewed lease. Its time is taken from this host's clock, even if the old lease has a later one, because observers watch for
-   * renewals rather than compare clocks.
+   * Returns the renewed lease. Its renewTime is taken from this host's clock, even if the old lease has a later one, because observers
+   * check whether the time changes instead of comparing it with their own clocks.
    */
   async #renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
     const { leaseDurationSeconds } = this.#options;

@@ -44,7 +44,7 @@ export type NodeStatusOptions = {
   logger: Logger;
 };
 
-/** A node's running registration and status reporting. */
+/** Handle to a node's registration and status reporting. */
 export type RunningNodeStatus = {
   /** Triggers an early report, because the node's readiness or its volumes in use may have changed. */
   prompt(): void;
@@ -71,7 +71,8 @@ export function startNodeStatus(options: NodeStatusOptions): RunningNodeStatus {
     logger,
   };
   registering.resolve(settings.register ? registerNode(registration, signal) : undefined);
-  // wait for the first attempt: without a CSINode the node is not ready, and the next report may only follow after a pause
+  // wait for the first attempt: without a CSINode, the first report would show the node as not ready, and the next one may only follow
+  // after a pause
   const withCsiNode = registered.then(async (node) => {
     await Promise.race([csiNode.tried, pause(NODE_PROMPT_PERIOD_MS, signal)]);
     return node;

@@ -87,7 +87,7 @@ function comparable(status: NodeStatus): object {
   return present({ ...status, conditions });
 }
 
-/** Removes undefined values and empty lists, which API servers treat as the same. */
+/** Removes undefined values and empty lists; API servers treat both as absent. */
 function present<T extends object>(object: T): T {
   const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
   return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(object).filter(([, value]) => isSet(value)))));

@@ -7,11 +7,14 @@ export type NodeAmounts = { memoryBytes: number; pids: number };
 /** The fraction of the capacity that `auto` reserves, but at least the minimum below and at most half of the capacity. */
 const RESERVED_SHARE = 0.05;
 /**
- * An idle node process uses 150 MB, a bare Debian about 100 MB. With a smaller reservation, they would be swapped out or killed once pods
- * use all other memory.
+ * Minimum memory reservation of `auto`. An idle `podwright node` process uses 150 MB, a bare Debian about 100 MB. With less, both would be
+ * swapped out or killed once pods use all other memory.
  */
 const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
-/** Enough for a few hundred threads of the kernel, system services and the node process, plus one monitor process per container. */
+/**
+ * Minimum PID reservation of `auto`: enough for a few hundred threads of the kernel, system services and `podwright node`, plus one monitor
+ * process per container.
+ */
 const LEAST_RESERVED_PIDS = 1024;
 
 /**

@@ -8,8 +8,8 @@ import type { NodeAmounts } from './node-allocatable.ts';
 const KERNEL_PID_LIMITS = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
 
 /**
- * Reads the host's capacity. If the node itself runs in a container, the limits of the cgroup that it sees as the root apply as well. If
- * `hierarchy` is `undefined` (no cgroups), only the kernel's limits apply.
+ * Reads the host's capacity. If the node itself runs in a container, the limits of the cgroup that appears as the root there apply as well.
+ * If `hierarchy` is `undefined` (no cgroups), only the kernel's limits apply.
  */
 export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): Promise<NodeAmounts> {
   const kernelPids = await Promise.all(KERNEL_PID_LIMITS.map((file) => readFile(file, 'utf8')));

@@ -45,7 +45,7 @@ export type PlegOptions = {
   onListing: (works: boolean) => void;
 };
 
-/** Tolerance for the container runtime reading an event's status slightly before it sets the event's timestamp. */
+/** Tolerance for event timestamps: the container runtime may read an event's status slightly before it sets the timestamp. */
 const EVENT_MARGIN_MS = 5;
 /**
  * Maximum age of an event whose timestamp is considered reliable. An event that appears to be older, or in the future, only triggers a read
@@ -54,8 +54,8 @@ const EVENT_MARGIN_MS = 5;
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, the interval between relists is short after a change and then grows up to the configured period. Exits of short-lived
- * containers are detected quickly, those of long-running ones within a fraction of their run time.
+ * Without events, the interval between relists is short after a change and then grows up to the configured period. So exits of short-lived
+ * containers are detected quickly, and those of long-running ones within a fraction of their run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
 /**
@@ -203,8 +203,8 @@ export class Pleg {
   }
 
   /**
-   * Lists all pods, and starts reading those that differ from their record. Does not wait for these reads, so that an unreadable pod, which
-   * keeps its record, does not block others.
+   * Lists all pods, and starts reading those that differ from their last recorded state. Does not wait for these reads, so that a pod that
+   * cannot be read, and therefore keeps its old state, does not block others.
    */
   async relist(): Promise<void> {
     await this.#list();
@@ -234,7 +234,7 @@ export class Pleg {
     return updates;
   }
 
-  /** Whether the pod, as found by the relist at `asOfMs`, differs from its record, and no further read of it is pending. */
+  /** Whether the pod, as found by the relist at `asOfMs`, differs from its last recorded state, and no further read of it is pending. */
   #isOutOfDate(uid: string, asOfMs: number): boolean {
     const seen = this.#options.cache.get(uid);
     if (seen !== undefined && seen.asOfMs > asOfMs) return false;

@@ -4,5 +4,5 @@
  */
 export const HELD_RETRY_MS = 1000;
 
-/** Retry interval for starting a pod that is held up because one of its claims is over its capacity. */
+/** Retry interval for starting a pod that is held up because one of its PVCs exceeds its capacity. */
 export const CLAIM_RETRY_MS = 10_000;

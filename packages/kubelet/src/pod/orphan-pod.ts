@@ -24,7 +24,7 @@ export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod
   };
 }
 
-/** Returns the containers in one of the spec's lists, in list order. */
+/** Returns the runtime's containers that are in one of the spec's container lists, in the order of that list. */
 function listedIn(containers: RuntimeContainer[], list: ListedContainer['list']): Container[] {
   return containers
     .filter(({ listed }) => listed?.list === list)

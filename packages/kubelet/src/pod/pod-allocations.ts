@@ -31,9 +31,9 @@ export type PodAllocationsOptions = {
   enforcement: ContainerEnforcement;
   /** The admitted pods that currently hold node resources. */
   activePods: () => Pod[];
-  /** Returns the last status of the pod that was read from the container runtime. */
+  /** Returns the pod's status as last read from the container runtime. */
   runtimeStatus?: (podUid: string) => RuntimePodStatus | undefined;
-  /** Allocations from before a kubelet restart. */
+  /** Stores the allocations, so that they survive a kubelet restart. */
   checkpoint?: Checkpoint<AllocatedRecord>;
   /** Resources that a static CPU or memory manager assigns exclusively, so they cannot be resized in guaranteed pods. */
   fixed?: { resource: 'cpu' | 'memory'; manager: string }[];

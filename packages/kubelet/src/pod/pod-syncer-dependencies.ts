@@ -44,7 +44,7 @@ export type PodSyncerDependencies = {
   /** Rejects a pod that had already been admitted. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
-  /** If one of the pod's claims exceeds its capacity, returns why the pod must not start yet. Default: claims have no limit. */
+  /** If one of the pod's PVCs exceeds its capacity, returns why the pod must not start yet. Default: PVCs have no limit. */
   claimRefusal?: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
   /** Whether the pod's runtime handler supports recursive read-only mounts. */
   recursiveReadOnly: (pod: Pod) => boolean;

@@ -1,6 +1,6 @@
 /**
- * Records the running containers that clients have requested a restart of, until they have exited. In memory only: the requests are lost if
- * the kubelet restarts.
+ * Running containers that clients have asked to restart, recorded until they have exited. In memory only: the requests are lost if the
+ * kubelet restarts.
  */
 export class RestartRequests {
   readonly #byPod = new Map<string, Set<string>>();

@@ -146,7 +146,7 @@ export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined
   return holdPod(pod, deps.obstacles, deps.runtime.events);
 }
 
-/** Delays the creation of a pod's sandbox while a claim that the pod can write to exceeds its capacity. Emits `FailedMount`. */
+/** Delays the creation of a pod's sandbox while a PVC that the pod can write to exceeds its capacity. Emits `FailedMount`. */
 export function waitForClaims({ pod, plan, deps, signal }: SyncContext): ReturnType<Gate> {
   const hasClaims = pod.spec.volumes?.some(
     ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,

@@ -70,8 +70,8 @@ export class RuntimeState {
   }
 
   /**
-   * Called by the PLEG when listing pods starts to fail and when it works again, which also detects outages between two checks. A recovery
-   * triggers an immediate check.
+   * Called by the PLEG when listing pods starts to fail and when it works again. This also reveals outages that fall between two checks. A
+   * recovery triggers an immediate check.
    */
   noteListing(works: boolean): void {
     this.#listing = works;

@@ -38,7 +38,7 @@ export class FaultyRuntime {
   evented = true;
   /** The registry is unavailable until this time. */
   registryUpAtMs = 0;
-  /** Calls that have changed the runtime: their number, and the start and method of the last one. */
+  /** Calls that have changed the runtime: their number, and the start time and method of the last one. */
   changes = { count: 0, lastAtMs: 0, last: '' };
 
   constructor(time: VirtualTime, stages: Stages, watcher: RuntimeWatcher) {

@@ -23,7 +23,7 @@ export class ShownPods {
     this.#pods.delete(uid);
   }
 
-  /** Starts over from the recorded statuses, like the next kubelet. */
+  /** Starts over from the recorded statuses, as a kubelet does on startup. */
   seed(records: ReadonlyMap<string, StatusRecord>, isWanted: (uid: string) => boolean): void {
     this.#pods.clear();
     for (const [uid, { status, going }] of records)

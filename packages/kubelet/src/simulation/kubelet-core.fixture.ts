@@ -110,7 +110,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   return { sync, probes: { liveness, readiness, startup }, applyDesired };
 }
 
-/** Grants for pods without exclusive resources. */
+/** Stub for the allocation of exclusive resources, which no simulated pod requests. */
 const NO_GRANTS = {
   admit: async () => undefined,
   prepare: async () => undefined,

@@ -12,7 +12,7 @@ import { leftovers, unrestOf } from './rest.fixture.ts';
 import { type KubeletLife, Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** Maximum number of checks for whether the node is at rest, and the time between them. */
+/** Maximum number of checks for whether the node has settled. The interval between checks is below. */
 const REST_CHECKS = 24;
 const REST_CHECK_MS = 25_000;
 
@@ -94,7 +94,7 @@ export class World {
     this.problems.push(problem);
   }
 
-  // Starts and kills of the kubelet
+  // Starting and killing the kubelet
 
   #start(): void {
     const life = { dead: false };
@@ -215,7 +215,7 @@ export class World {
     }
   }
 
-  // Rest
+  // Waiting for the node to settle
 
   async #comeToRest(): Promise<void> {
     this.#calm();

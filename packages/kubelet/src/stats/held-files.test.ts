@@ -417,7 +417,7 @@ function searchOf(needMs: (pod: number) => number): typeof heldFiles {
 
 test('pods that need more than their share split the remaining time equally, however many there are', async () => {
   const pods = Array.from({ length: 50 }, (_, index) => index);
-  // each pod's share is 20 ms; an equal share of the remainder is about 80 ms
+  // in the first pass, each pod may use 20 ms; the rest of the round's budget is about 80 ms for each pod that needs more
   const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
   const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: async () => [pod] }]));
   const found = await new HeldFilesOfPods<number>({ search }).measure(holders);

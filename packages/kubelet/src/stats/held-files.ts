@@ -62,8 +62,8 @@ export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: Bo
 export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
 /**
- * The result of one search. `isInterrupted`: files were missed because other pods used up the round's time, or because two of their reads
- * hang.
+ * The result of one search. `isInterrupted`: files were missed because other pods used up the round's time, or because two reads of other
+ * pods' files hang.
  */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 
@@ -99,7 +99,7 @@ export class HeldFilesOfPods<Key> {
     for (const key of fromAnywhere([...holders.keys()])) await search(key, firstMs, endMs);
     const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
     const secondMs = leftMs / partial.length;
-    // a second search that is no longer than the first one would not be sufficient either
+    // if there is no more time for a second search than for the first, it would be cut short as well
     for (const [index, key] of secondMs > firstMs ? partial.entries() : []) {
       const nowMs = performance.now();
       await search(key, secondMs, nowMs + (endMs - nowMs) / (partial.length - index));

@@ -55,8 +55,8 @@ export type PodDisk = {
 };
 
 /**
- * A pod's disk usage by location: its containers' writable layers, and the kubelet's directory. `claims`: volumes of its claims on the
- * kubelet's file system, such as directories of the node. They do not count toward limits, and their files outlive the pod.
+ * A pod's disk usage by location: its containers' writable layers, and the kubelet's directory. `claims`: its PVCs on the kubelet's file
+ * system, such as those stored in directories on the node. They do not count toward limits, and their files outlive the pod.
  */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse; claims?: FileUse };
 

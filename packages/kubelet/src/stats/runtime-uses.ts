@@ -20,7 +20,7 @@ type Uses = {
   uses: Map<string, SandboxUse>;
   rates: MeasuredPod['rates'];
   ids: ReadonlySet<string>;
-  /** False if some counters have been sampled only once. */
+  /** False if some counters have been sampled only once, and therefore have no rate yet. */
   hasAllRates: boolean;
 };
 

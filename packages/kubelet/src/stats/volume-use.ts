@@ -11,7 +11,8 @@ const VOLUME_USE_CACHED_MS = 60_000;
 const REMOTE_WALK_MS = 1000;
 
 /**
- * Timeout for the first walks of a pod's local volumes, all together, and for a second walk of each volume whose first walk was cut short.
+ * Timeout for the first walks of all of a pod's local volumes together, and for the second walk of each volume whose first walk was cut
+ * short.
  */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 3000;
@@ -84,8 +85,8 @@ export class VolumeUse {
   }
 
   /**
-   * Measures the pod's ephemeral volumes now, without waiting for other walks. Volumes that a container may mount remote file systems in
-   * are not measured. `changedSinceMs`: see `measureTree`. Rejects if the signal aborts.
+   * Measures the pod's ephemeral volumes now, without waiting for other walks. Skips volumes in which a container may mount remote file
+   * systems. `changedSinceMs`: see `measureTree`. Rejects if the signal aborts.
    */
   async now(
     pod: Pod,
@@ -108,7 +109,7 @@ export class VolumeUse {
     };
   }
 
-  /** Starts walking the pod's ephemeral volumes and those of claims without a driver, even if they were measured recently. */
+  /** Starts walking the pod's ephemeral volumes and its PVC volumes without a driver, even if they were measured recently. */
   measureNow(pod: Pod): void {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     for (const volume of (pod.spec.volumes ?? []).filter((one) => isEphemeral(one) || isClaim(one))) {
@@ -188,7 +189,7 @@ export class VolumeUse {
   }
 }
 
-/** For usage that is not the sum of counted files. */
+/** The change fields for usage that was not determined by counting files. */
 const UNCHANGED = { isPartial: false, changes: 'none', changedAtMs: 0 } as const;
 
 /** Combines the changes of several trees. */
@@ -245,7 +246,7 @@ function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }
 
-/** Whether the volume belongs to a claim. */
+/** Whether the volume belongs to a PVC. */
 export function isClaim({ persistentVolumeClaim, ephemeral }: Volume): boolean {
   return (persistentVolumeClaim ?? ephemeral) !== undefined;
 }

@@ -9,7 +9,7 @@ const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
 const STATUS_RECORD_RETRY_MS = 1000;
 
-/** Changes to a pod's status within this period are coalesced into one write. They are lost if the kubelet is killed before it. */
+/** Changes to a pod's status within this period are coalesced into one write, and are lost if the kubelet is killed before that write. */
 export const STATUS_RECORD_DELAY_MS = 100;
 
 /** The last published status of a pod, and the pod's name. `going`: the pod was being deleted. */

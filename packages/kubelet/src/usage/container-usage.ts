@@ -2,7 +2,7 @@ import { sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** Maximum age of the earlier of a report's two samples. */
+/** Maximum age of the first of the two samples that a usage report is computed from. */
 const USAGE_SAMPLE_CACHED_MS = 30_000;
 
 /** A container's CPU usage in nanocores, averaged over the measurement window, and its memory working set. */

@@ -39,7 +39,7 @@ export function deviceHints({
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === leastCount }));
 }
 
-/** Counts the devices per distinct set of NUMA nodes. There may be many devices, but only few distinct sets. */
+/** Counts the devices per distinct set of NUMA nodes. There may be many devices, but only a few distinct sets. */
 function tally(places: NodeMask[]): Map<NodeMask, number> {
   const counts = new Map<NodeMask, number>();
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);

@@ -3,7 +3,7 @@ import { type Assignment, deviceIds } from './device-types.ts';
 
 /** Init container devices that later containers of the same pod may reuse. */
 export class ReusableDevices {
-  /** Device IDs by resource, for each pod under admission. */
+  /** IDs of reusable devices by resource, for each pod being admitted. */
   readonly #pods = new Map<string, Map<string, Set<string>>>();
 
   /** Returns the IDs of the devices that the pod's later containers may reuse. */
@@ -11,7 +11,7 @@ export class ReusableDevices {
     return this.#pods.get(podUid)?.get(resource) ?? new Set();
   }
 
-  /** Records which devices are reusable: those of an init container are, those of a sidecar or a main container are not. */
+  /** Records which devices are reusable: an init container's are, a sidecar's or a main container's are not. */
   note(pod: Pod, container: Container, assignments: readonly Assignment[]): void {
     const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
     const leaves = isInit && !isSidecar(container);

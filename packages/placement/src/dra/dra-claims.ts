@@ -51,7 +51,7 @@ export class DraClaims {
     this.#metrics = options.metrics && draMetrics(options.metrics, drivers);
   }
 
-  /** Prepares those of the pod's claims that are not prepared yet. Rejects with upstream's message. */
+  /** Prepares the pod's claims that are not prepared yet. Rejects with upstream's message. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const work = () => this.#prepare(pod, signal);
     return this.#metrics?.measured('PrepareResources', work) ?? work();

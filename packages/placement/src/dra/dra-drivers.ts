@@ -6,7 +6,10 @@ import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
 import { watchDriver } from './watch-driver.ts';
 
-/** gRPC packages to use for the services that drivers may register, by upstream's service names. Their messages are compatible. */
+/**
+ * Maps the service names that drivers may register (upstream's) to the gRPC packages for calling them. The messages of these packages are
+ * compatible.
+ */
 const PACKAGES = new Map([
   ['v1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1'],
   ['v1beta1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1beta1'],

@@ -93,7 +93,7 @@ export class ResourceAdmission {
     }
   }
 
-  /** Allocates resources to a group of containers under a single hint. */
+  /** Allocates resources to a group of containers according to a single topology hint. */
   async #allocate({ pod, containers, hintOf }: Group, signal: AbortSignal): Promise<void> {
     const isSlow = (provider: HintProvider) => provider.sharedBy !== undefined;
     const give = async (providers: HintProvider[], hint: TopologyHint) => {

@@ -11,16 +11,17 @@ export type NodeRanges = { subnet: string; serviceCidr: string };
 /** How many random blocks of a private network to try. On most hosts, the first one is unused. */
 const MAX_TRIES = 500;
 /**
- * Routes with a shorter prefix are ignored; each value is tried if the previous one leaves no unused block. Many hosts route entire private
- * networks (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16) to a company network, but themselves use only narrower routes.
+ * Minimum prefix length of the routes to avoid: routes with a shorter prefix are ignored. Each value is tried if the previous one leaves no
+ * unused block. Many hosts route entire private networks (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16) to a company network, but use only
+ * narrower routes themselves.
  */
 const MIN_ROUTE_PREFIXES = [0, 9, 13, 17];
 /** The private networks (RFC 1918), as functions returning the first two bytes of a random /24 block. */
 const PRIVATE_NETWORKS = [() => `10.${randomInt(256)}`, () => `172.${randomInt(16, 32)}`, () => '192.168'] as const;
 
 /**
- * Chooses ranges that contain none of the host's addresses, that the host has no routes to, and that no node of the host serves. `given`:
- * the ranges set by the user. `directory`: the directory with the claims of the host's nodes.
+ * Chooses ranges that contain none of the host's addresses, that the host has no routes to, and that no other node on the host serves.
+ * `given`: the ranges set by the user. `directory`: the directory with the claims of all nodes on the host.
  */
 export async function freeRanges(directory: string, given: Partial<NodeRanges>): Promise<NodeRanges> {
   const socket = new NetlinkSockets().open('route');

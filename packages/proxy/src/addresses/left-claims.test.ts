@@ -8,7 +8,7 @@ import { lookAt } from './left-claims.ts';
 import { type NodeClaim, ownNetworkNamespace, placeOfNode, readClaim, writeClaim } from './node-claim.ts';
 import { lockServiceRange, nodeAddresses, rangesOfNodes } from './service-range.ts';
 
-/** A directory of claims in which nodes start and exit. The host itself is not changed. */
+/** A claims directory in which nodes start and exit. The host itself is not changed. */
 class Host {
   readonly directory: string;
   readonly #unlocks: (() => void)[] = [];

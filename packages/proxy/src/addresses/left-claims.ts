@@ -1,4 +1,4 @@
-/** Finds and removes what killed nodes have left on this host: addresses, nf_tables tables and locks. */
+/** Finds and removes what killed nodes left behind on this host: addresses, nf_tables tables and locks. */
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
 import { NetlinkSockets, removeAddress, removeTable } from '@podwright/system';
@@ -18,9 +18,9 @@ import {
 } from './node-claim.ts';
 import { blockOf, nodeAddresses, overlap, prefixOf, rangeOfName } from './service-range.ts';
 
-/** What an exited node has left on this host. */
+/** What an exited node left behind on this host. */
 export type LeftClaim = {
-  /** The node's root directory; `undefined` if it was an older version that left no record. */
+  /** The node's root directory; `undefined` if the node ran an older version, which left no record. */
   root: string | undefined;
   /** Addresses on the loopback interface. */
   addresses: readonly string[];
@@ -28,12 +28,15 @@ export type LeftClaim = {
   tables: readonly string[];
 };
 
-/** An exited node and what to remove. `keeps`: the record to retain, because the node's pods may still need its other table. */
+/**
+ * What to remove of an exited node. `keeps`: the record to retain, because the node's pods may still need its remaining table; `undefined`
+ * if the record can be removed too.
+ */
 type DeadClaim = LeftClaim & { place: string | undefined; keeps: NodeClaim | undefined };
 
 type Claims = { dead: DeadClaim[]; deadRanges: string[] };
 
-/** Returns what dead nodes have left that the next node to start will remove. Requires root. */
+/** Returns what exited nodes left behind and the next node to start will remove. Requires root. */
 export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
   if (namesIn(directory).length === 0) return [];
   const endTurn = await takeTurn(directory);
@@ -52,8 +55,8 @@ export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
 }
 
 /**
- * Removes what dead nodes have left, for a starting node without a claim. `root`: its root directory; nothing of the same node's earlier
- * process is kept. Failures are logged.
+ * Removes what exited nodes left behind, for a starting node that claims nothing itself. `root`: the starting node's root directory;
+ * everything that its earlier process left is removed. Failures are logged.
  */
 export async function removeLeftClaims(directory: string, root: string, logger: Logger): Promise<void> {
   if (namesIn(directory).length === 0) return;
@@ -72,14 +75,17 @@ export async function removeLeftClaims(directory: string, root: string, logger: 
 /** The starting node: its root directory, and its claim if it has one. */
 export type StartingNode = { root: string; claim?: NodeClaim };
 
-/** Removes what dead nodes have left. Must be called during the caller's turn, after it has locked its own claims. Failures are logged. */
+/**
+ * Removes what exited nodes left behind. Must be called during the caller's turn (`takeTurn`), after the caller has locked its own claims.
+ * Failures are logged.
+ */
 export async function sweep(directory: string, starting: StartingNode, logger: Logger): Promise<void> {
   const { dead, deadRanges } = lookAt(directory, starting);
   for (const claim of dead) await removeClaim(claim, logger);
   for (const name of deadRanges) removePlace(join(directory, name));
 }
 
-/** Removes what a node has left, and then its record. On failure, the record remains and the next start tries again. */
+/** Removes what a node left behind, and then its record. On failure, the record remains, so that the next node to start tries again. */
 async function removeClaim({ root, addresses, tables, place, keeps }: DeadClaim, logger: Logger): Promise<void> {
   try {
     await removeAddresses(addresses);
@@ -127,7 +133,10 @@ async function loopbackAddresses(): Promise<Set<string>> {
 
 type RecordedClaim = { place: string; claim: NodeClaim };
 
-/** Finds the claims on this host whose nodes are not running. The starting node already holds its own locks. */
+/**
+ * Finds the claims of nodes on this host that are no longer running. The starting node's own locks are already held, so they do not show
+ * that a node is running.
+ */
 export function lookAt(directory: string, starting: StartingNode | undefined): Claims {
   const living: RecordedClaim[] = [];
   const ended: RecordedClaim[] = [];
@@ -160,8 +169,8 @@ export function lookAt(directory: string, starting: StartingNode | undefined): C
 }
 
 /**
- * Whether what the node has left is in another network namespace, where this process cannot remove it. If the root directory is gone, the
- * record is obsolete: the namespace of a simulated host or container disappears with its processes.
+ * Whether the node's leftovers are in another network namespace, where this process cannot remove them. False if its root directory is
+ * gone: the record is then obsolete, because the network namespace of a simulated host or a container disappears with its processes.
  */
 const isElsewhere = (claim: NodeClaim): boolean => claim.netns !== ownNetworkNamespace() && hasRoot(claim);
 
@@ -171,7 +180,10 @@ function isUnlocked(place: string): boolean {
   return unlock !== undefined;
 }
 
-/** Addresses and tables of running nodes. A node of an older version has locked its range but has no record. */
+/**
+ * Addresses and tables of running nodes. A node of an older version has locked its range but has no record, so its addresses are derived
+ * from the range.
+ */
 type Used = { addresses: ReadonlySet<string>; tables: ReadonlySet<string> };
 
 function usedBy(living: readonly NodeClaim[], livingRanges: readonly string[]): Used {
@@ -184,9 +196,9 @@ function usedBy(living: readonly NodeClaim[], livingRanges: readonly string[]): 
 }
 
 /**
- * Returns what an exited node has left. Its addresses are no longer served. Its pods may need its tables until it starts again; the tables
- * are obsolete if its root directory is gone or if it is the node starting now. The Services table is also obsolete if another node serves
- * the range.
+ * Returns what to remove of an exited node. Its addresses are no longer served, so they are removed. Its pods may need its tables until the
+ * node starts again, so these are removed only if the node's root directory is gone or if it is the node starting now. The Services table
+ * is also removed if another node serves the range.
  */
 function leftBy(
   claim: NodeClaim,

@@ -1,6 +1,6 @@
 /**
- * What a node of this host has claimed for its Services. Each node holds a lock in its own directory and writes a record there before
- * changing the host, so that a later start can remove what a killed node has left (`left-claims.ts`).
+ * The addresses and tables that a node on this host has claimed for its Services. Each node holds a lock in its own directory and writes a
+ * record there before changing the host, so that the next node to start can remove what a killed node left behind (`left-claims.ts`).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ export type NodeClaim = {
 const TAKEN = 'another node of this host has locked it';
 const RECORD = 'claim.json';
 const PREFIX = 'node-';
-/** Polling interval and timeout for a turn if several nodes check each other's claims at the same time. */
+/** Polling interval while other nodes have their turn (`takeTurn`); the timeout is below. */
 const TURN_INTERVAL_MS = 20;
 const TURN_LIMIT_MS = 5000;
 
@@ -92,7 +92,9 @@ function isClaim(claim: unknown): claim is NodeClaim {
   return texts.every(isText) && lists.every((list) => Array.isArray(list) && list.every(isText));
 }
 
-/** Writes a node's record atomically. The node's directory must be locked by the caller or, during the caller's turn, by no process. */
+/**
+ * Writes a node's record atomically. The caller must have locked the node's directory or, if no process has locked it, must have its turn.
+ */
 export function writeClaim(place: string, claim: NodeClaim): void {
   const next = join(place, `${RECORD}.new`);
   writeFileSync(next, JSON.stringify(claim), { mode: PRIVATE_FILE });

@@ -57,10 +57,10 @@ export class ServiceAddresses {
   }
 
   /**
-   * Locks the ranges, records the claim, and adds the two addresses, which are in the first range, to the loopback interface. Addresses
-   * left there by a killed process are reused. Also removes what exited nodes have left (`left-claims.ts`). Rejects with `already_exists`
-   * if a running node of this host serves an overlapping range, and with `failed_precondition` if another interface has one of the
-   * addresses or a route within the ranges covers one of them; nothing is claimed in these cases.
+   * Locks the ranges, records the claim, and adds the node's two addresses, which are in the first range, to the loopback interface.
+   * Addresses left there by a killed process are reused. Also removes what exited nodes left behind (`left-claims.ts`). Rejects with
+   * `already_exists` if a running node on this host serves an overlapping range, and with `failed_precondition` if another interface has
+   * one of the addresses or a route within the ranges covers one of them; nothing is claimed in these cases.
    */
   static async claim(options: ClaimOptions): Promise<ServiceAddresses> {
     const claimed = new ServiceAddresses(options);
@@ -94,7 +94,7 @@ export class ServiceAddresses {
     }
   }
 
-  /** Locks the ranges and the node's own directory, removes what other nodes have left, and writes the record. */
+  /** Locks the ranges and the node's own directory, removes what exited nodes left behind, and writes the record. */
   async #lock(): Promise<void> {
     const { directory, root, logger } = this.#options;
     const endTurn = await takeTurn(directory);

@@ -5,13 +5,16 @@ import { addressBytes, addressText, lockDirectory } from '@podwright/system';
 import { hasRoot, namesIn, placesOfNodes, readClaim, tryLock } from './node-claim.ts';
 
 const TAKEN = 'another node of this host serves the range';
-/** The first address is that of the Service `kubernetes`, as in upstream, and the tenth that of the DNS server, as in clusters of kubeadm. */
+/**
+ * Offsets into the Service range: the first address belongs to the Service `kubernetes`, as in upstream, and the tenth to the DNS server,
+ * as in kubeadm clusters.
+ */
 const API_OFFSET = 1;
 const DNS_OFFSET = 10;
 
 /**
- * Locks a Service range, a CIDR block, for a node of this host: nodes on the same host must not serve overlapping ranges. `directory`
- * contains a directory for each served range, which the serving node keeps locked. Called during the caller's turn (`takeTurn`). Returns a
+ * Locks a Service range (a CIDR block) for a node, because nodes on the same host must not serve overlapping ranges. `directory` contains a
+ * directory for each served range, which the serving node keeps locked. Must be called during the caller's turn (`takeTurn`). Returns a
  * function that unlocks the range. Throws `already_exists` if a running node serves an overlapping range.
  */
 export function lockServiceRange(directory: string, range: string): () => void {
@@ -25,7 +28,7 @@ export function lockServiceRange(directory: string, range: string): () => void {
   return lockDirectory(placeOfRange(directory, range), TAKEN);
 }
 
-/** Returns the directory with a range's lock. */
+/** Returns the directory to lock for a range. */
 export const placeOfRange = (directory: string, range: string): string => join(directory, range.replace('/', '-'));
 
 /** Returns the range whose lock is in the directory with this name; `undefined` for other directories and files. */

@@ -12,7 +12,7 @@ export type HealthCheckServersOptions = {
 
 /** Maximum time for receiving a request. Requests have no body. */
 const REQUEST_TIMEOUT_MS = 5000;
-/** Ample, because a load balancer connects only now and then. */
+/** Maximum number of connections per server. Ample, because a load balancer connects only now and then. */
 const MAX_CONNECTIONS = 256;
 
 /** Servers for health check ports: one per Service and node address. */

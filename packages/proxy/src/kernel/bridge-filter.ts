@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filterBridgedPackets, type IpVersion, type NetlinkSockets } from '@podwright/system';
 
-/** Exists if the module `br_netfilter`, which passes bridged packets to the host's packet filter, is loaded. */
+/** Directory that exists while the module `br_netfilter` is loaded, which can pass bridged packets to the host's packet filter. */
 const ALL_BRIDGES = '/proc/sys/net/bridge';
 const LINKS = '/sys/class/net';
 const SWITCHES: Record<IpVersion, string> = { 4: 'iptables', 6: 'ip6tables' };

@@ -16,7 +16,7 @@ export type OwnedTableOptions = { name: string; socket: NetlinkSocket; logger: L
 
 /**
  * How long a chain or set must be unused before it is removed. Kernels before 6.2 briefly keep counting a removed map element as a use of
- * its chain.
+ * its chain, and until then refuse to remove the chain.
  */
 const UNUSED_MS = 1000;
 
@@ -112,7 +112,10 @@ export class OwnedTable {
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 
-  /** Keeps the clients seen by endpoints with session affinity, including those from before a restart. */
+  /**
+   * Returns the sets, filled with the clients that the kernel has recorded for endpoints with session affinity, including those from before
+   * a restart.
+   */
   async #withClients(sets: NftSet[]): Promise<NftSet[]> {
     const filled: NftSet[] = [];
     for (const set of sets) {

@@ -12,8 +12,9 @@ import { PROTOCOL_NUMBERS } from '../services/service-port.ts';
 import type { UdpChange, UdpFrontend } from '../table/udp-frontends.ts';
 
 /**
- * Deletes the conntrack entries of UDP flows to changed frontends that do not lead to a serving endpoint: rules apply only to a flow's
- * first packet, and an active flow never expires. TCP and SCTP connections end by themselves if no endpoint replies.
+ * After a Service change, deletes the conntrack entries of UDP flows to its frontends (address and port) that are not translated to an
+ * endpoint that is serving now. NAT rules see only a flow's first packet, and the entry of an active flow never expires, so the flow would
+ * keep its old destination. TCP and SCTP connections end by themselves if the endpoint no longer replies.
  */
 export async function deleteStaleFlows(socket: NetlinkSocket, change: UdpChange): Promise<void> {
   const changed = [...new Set([...change.before.keys(), ...change.after.keys()])].flatMap((id) => {
@@ -37,7 +38,10 @@ export async function deleteStaleFlows(socket: NetlinkSocket, change: UdpChange)
 const isSame = (before: UdpFrontend, after: UdpFrontend): boolean =>
   before.endpoints.size === after.endpoints.size && [...before.endpoints].every((key) => after.endpoints.has(key));
 
-/** Flows to a removed frontend are stale only if they lead to one of its endpoints, because the address may belong to this host. */
+/**
+ * Whether a flow is stale. Of the flows to a removed frontend, only those translated to one of its endpoints are: the address may belong to
+ * this host, which may have other flows to it.
+ */
 function isStale(flow: Flow, before: UdpFrontend | undefined, after: UdpFrontend | undefined): boolean {
   if (!flow.destination.equals(addressBytes((after ?? before)!.address))) return false;
   const endpoint = endpointKey({ address: addressText(flow.answeredBy), port: flow.answeredFrom });

@@ -2,10 +2,13 @@ import type { NftChain, NftElement, NftElementChange, NftSet } from '@podwright/
 import { SharedParts } from './shared-parts.ts';
 import type { RuleElement, TableRules } from './table-rules.ts';
 
-/** An owner of rules, such as a Service. If several owners claim the same element, the one with the lowest rank wins, unless it yields. */
+/**
+ * An owner of rules, such as a Service. If several owners claim the same element, the one with the lowest rank wins, unless its element
+ * `yields`.
+ */
 export type RuleOwner = { key: string; rank: string };
 
-/** What has changed in the table's contents. */
+/** A change to the table's contents. */
 export type RuleChange = {
   elements: NftElementChange[];
   chains: { add: NftChain[]; remove: string[] };
@@ -14,12 +17,12 @@ export type RuleChange = {
 
 /** A claim to an element. `value` is the same for equal elements. */
 type Claim = { owner: RuleOwner; element: RuleElement; value: string };
-/** All claims to an element, and the one published by the last change. */
+/** All claims to an element, and the one in effect as of the last `takeChange`. */
 type Slot = { claims: Claim[]; published: Claim | undefined };
 
 /**
- * A table's contents, by owner. Several owners may need the same element, chain or set. Only what owners have replaced is compared, so the
- * cost of a change does not depend on the number of owners.
+ * A table's contents, by owner. Several owners may need the same element, chain or set. Only the rules of replaced owners are compared, so
+ * the cost of a change does not depend on the total number of owners.
  */
 export class RuleLedger {
   readonly #fixedSets: readonly NftSet[];
@@ -60,7 +63,7 @@ export class RuleLedger {
     return { chains: this.#chains.published(), sets: this.published() };
   }
 
-  /** Returns the sets with the elements published by the changes so far. */
+  /** Returns the sets with their elements as of the last `takeChange`. */
   published(): NftSet[] {
     const all = [...this.#fixedSets, ...this.#sets.published()];
     const sets = new Map(all.map((set) => [set.name, { ...set, elements: [] as NftElement[] }]));

@@ -37,7 +37,7 @@ export class SharedParts<T extends { name: string }> {
     return change;
   }
 
-  /** Returns the parts published by the changes so far. */
+  /** Returns the parts as of the last `takeChange`. */
   published(): T[] {
     return [...this.#parts.values()].flatMap(({ value, isPublished }) => (isPublished ? [value] : []));
   }

@@ -8,7 +8,10 @@ export type TableRules = {
   sets: NftSet[];
 };
 
-/** An element of one of the table's sets or maps. If it `yields`, an equal element of another owner that does not yield wins. */
+/**
+ * An element of one of the table's sets or maps. If `yields` is set, an equal element of a different owner takes precedence, unless it
+ * yields as well.
+ */
 export type RuleElement = NftElement & { set: string; yields?: boolean };
 
 /**

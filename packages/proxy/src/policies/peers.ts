@@ -18,7 +18,7 @@ import { frontendKey } from '../table/fields.ts';
 import type { PolicyPeer } from './objects.ts';
 import { ipOf, type PodFacts } from './pod-facts.ts';
 
-/** Expressions that match packets, and an ID that is the same for equal ones. */
+/** A condition that packets can match: its expressions, and an ID shared by equal conditions. */
 export type Condition = { id: string; expressions: NftExpression[] };
 
 /** The packet field that identifies a peer: the source of incoming packets, the destination of outgoing ones. */

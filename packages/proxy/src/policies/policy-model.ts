@@ -36,7 +36,7 @@ export class PolicyModel {
     return this.#mark();
   }
 
-  /** Like `setPolicy`. Most changes to a pod's status do not matter. */
+  /** Like `setPolicy`. Returns false for most changes to a pod's status, because they do not affect the rules. */
   setPod(pod: Pod, exists: boolean): boolean {
     const key = keyOf(pod);
     const facts = exists ? podFacts(pod, this.#nodeName) : undefined;

@@ -182,7 +182,7 @@ function countRules(policyRules: PolicyRule[], direction: Direction, pod: PodFac
   return count;
 }
 
-/** Counts the sets of pods and named ports that no earlier group needs. */
+/** Counts the address sets (of pods and of named ports) that a group needs in addition to those of earlier groups. */
 function countSets(policyRules: PolicyRule[], direction: Direction, selections: Set<string>): number {
   const before = selections.size;
   let named = 0;
@@ -231,7 +231,7 @@ function addPod(
 
 /**
  * Returns a chain that returns to the policies chain if any condition matches, and otherwise drops the packet. Conditions that the kernel
- * would reject as a rule, such as a block with very many exceptions, are not permitted.
+ * would reject as a rule, such as a block with very many exceptions, are left out, so the packets they would permit are dropped.
  */
 function permissionChain(direction: Direction, version: IpVersion, permitted: Condition[]): NftChain {
   const possible = permitted.filter(({ expressions }) => expressions.length < MAX_EXPRESSIONS);

@@ -1,4 +1,4 @@
-/** Maximum number of rules for a pod in one direction, and of rules and elements for all policies together. */
+/** Maximum number of rules for a pod in one direction. The limit below is for the rules and elements of all policies together. */
 export const MAX_POD_RULES = 5000;
 export const MAX_RULES = 20_000;
 /** Number of set elements that count as one rule, because they need less memory and time. */
@@ -9,7 +9,10 @@ export const MAX_EXPRESSIONS = 128;
 /** A group of pods in a namespace that share rules. `size`: upper bound for the rules and elements it needs. */
 export type SizedGroup = { namespace: string; size: number };
 
-/** Returns the groups to refuse so that the rest needs at most `MAX_RULES`: always the largest one of the namespace that needs the most. */
+/**
+ * Returns the groups to refuse so that the rest needs at most `MAX_RULES`. Repeatedly picks the largest group of the namespace that needs
+ * the most.
+ */
 export function refusedGroups<T extends SizedGroup>(groups: Iterable<T>): Set<T> {
   const refused = new Set<T>();
   const namespaces = new Map<string, { sum: number; groups: T[] }>();

@@ -1,6 +1,6 @@
 import type { ServiceObject } from './objects.ts';
 
-/** A Service whose health load balancers check at a port of every node. It is healthy if the node has ready endpoints. */
+/** A Service whose health is checked by load balancers at a port of every node. It is healthy if the node has ready endpoints. */
 export type HealthCheck = { namespace: string; name: string; port: number; localEndpoints: number };
 
 /** Returns a Service's health check, which exists only for a load balancer with the traffic policy Local. */

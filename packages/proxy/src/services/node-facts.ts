@@ -3,7 +3,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import type { Node } from '@podwright/kube-api';
 import type { IpVersion } from '@podwright/system';
 
-/** What the rules depend on apart from Services and EndpointSlices. */
+/** Facts about the node that the rules depend on. */
 export type NodeFacts = {
   name: string;
   zone: string;

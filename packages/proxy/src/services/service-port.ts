@@ -45,7 +45,7 @@ export function servicePortsOf(service: ServiceObject): ServicePort[] {
 }
 
 type Addresses = Pick<ServicePort, 'externalIps' | 'loadBalancerIps' | 'sourceRanges'> & {
-  /** Load balancer IPs restricted to some ports, with these ports, such as `80/TCP`. */
+  /** Load balancer IPs that are restricted to certain ports, each with its ports, such as `80/TCP`. */
   ofPorts: { ip: string; ports: ReadonlySet<string> }[];
 };
 

@@ -25,8 +25,8 @@ import { loadFrontend } from './frame.ts';
 import { type Policy, setNames } from './names.ts';
 
 /**
- * Chains that handle new connections to a frontend. Their names cover everything their rules depend on. Everything else is in the
- * frontend's map elements, so most services share their chains.
+ * A chain that handles new connections to a frontend. Its name is derived from everything its rules depend on. Whatever differs between
+ * frontends is looked up in maps, so most services share their chains.
  */
 export type TargetChain = NftChain;
 
@@ -87,8 +87,9 @@ export function stickyChain(version: IpVersion, policy: Policy, endpoints: Stick
 }
 
 /**
- * For an external address with the traffic policy Local: this node and its pods reach all endpoints, others only those on this node. If it
- * has none, packets are dropped, because the load balancer must send them to a different node.
+ * Returns a chain for an external address with the traffic policy Local: this node and its pods reach all endpoints, others only the
+ * endpoints on this node. If this node has none, packets from others are dropped, because the load balancer must send them to a different
+ * node.
  */
 export function outerChain(
   version: IpVersion,
@@ -107,7 +108,7 @@ export function outerChain(
   return { name: contentName('outer', version, podCidrs, cluster, local), rules };
 }
 
-/** For a load balancer's address with source ranges: drops packets from elsewhere. */
+/** Returns a chain for a load balancer's address that drops packets from outside the Service's source ranges. */
 export function guardChain(version: IpVersion, sources: string[], target: string): TargetChain {
   const rules = sources.map((cidr): NftRule => {
     return { expressions: [...ofVersion(version), ...inPrefix('saddr', cidr), ...goTo(target)] };

@@ -72,7 +72,10 @@ const dispatchRule = (version: IpVersion): NftRule => ({
   expressions: [...ofVersion(version), ...loadFrontend(version), applyVerdict(setNames(version).services, 0)],
 });
 
-/** Decides by the connection's original destination, because a packet mark could collide with another program's. */
+/**
+ * Returns the rules that decide whether to masquerade a translated connection. They look up its original destination, because a packet mark
+ * could collide with another program's.
+ */
 function postroutingRules(version: IpVersion, bridgedCidrs: readonly string[]): NftRule[] {
   const words = addressWords(version);
   const names = setNames(version);

@@ -4,14 +4,14 @@ import type { EndpointSlice } from '../services/objects.ts';
 import { policiesOf, type ServicePort } from '../services/service-port.ts';
 
 /**
- * Maximum number of elements and rules for one Service, and for all together. 100,000 elements take about 100 MB and, in the kernel, less
- * than a second.
+ * Maximum number of elements and rules for one Service. The limit below is for all Services together. 100,000 elements take about 100 MB
+ * and, in the kernel, less than a second.
  */
 export const MAX_SERVICE_SIZE = 20_000;
 export const MAX_TABLE_SIZE = 200_000;
 /**
- * How much an endpoint with session affinity counts: its set and its chain cost the kernel more time than elements do, and increasingly so
- * with their number.
+ * The size that an endpoint with session affinity counts as: its set and its chain cost the kernel more time than elements do, and the cost
+ * of each grows with their number.
  */
 const STICKY_SIZE = 80;
 

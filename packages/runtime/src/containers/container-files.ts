@@ -232,8 +232,8 @@ export class ContainerFiles {
   }
 
   /**
-   * Returns the IDs of all containers that have a directory or a snapshot, as well as those of sandboxes with an infra process, which has a
-   * bundle too.
+   * Returns the IDs of all containers that have a directory or a snapshot, as well as those of sandboxes with an infra process, because
+   * that has a bundle too.
    */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);

@@ -62,7 +62,7 @@ async function recoverRunning(context: RecoverContext, record: ContainerRecord, 
   await clear(context, record.id);
 }
 
-/** Deletes the task and unmounts the root file system and the image mounts, which an exited container does not need. */
+/** Deletes the task, and unmounts the root file system and the image mounts. An exited container needs none of these. */
 async function clear({ tasks, files }: Pick<RecoverContext, 'tasks' | 'files'>, id: string): Promise<void> {
   await tasks.delete(id);
   files.unmount(id);

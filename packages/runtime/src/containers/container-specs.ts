@@ -41,7 +41,7 @@ import { scopeProperties } from './scope-properties.ts';
 
 /** Exists if the resctrl file system, used to configure Resource Director Technology (RDT), is mounted. */
 const RESCTRL = '/sys/fs/resctrl/schemata';
-/** Version of the runtime spec implemented by every OCI runtime. */
+/** Runtime spec version that every OCI runtime implements. */
 const OLDEST_OCI_VERSION = '1.0.2';
 
 export type ContainerSpecsDependencies = {

@@ -16,7 +16,7 @@ export type ExitWatchDependencies = {
   files: ContainerFiles;
   events: LifecycleEvents;
   nri: NriHooks;
-  /** Runs the cleanup when there is no more urgent work. */
+  /** Runs the cleanup once there is nothing more urgent to do. */
   later: Later;
   logger: Logger;
 };

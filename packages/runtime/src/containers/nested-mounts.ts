@@ -5,8 +5,8 @@ import { readMounts } from '@podwright/system';
 import { isWithin } from './kernel-paths.ts';
 
 /**
- * Throws `failed_precondition` if a nested mount of a created container is not at its destination: another container may have put a
- * symbolic link there after the OCI spec was built, and the OCI runtime followed it. Skips VM-based containers, whose mounts are not
+ * Throws `failed_precondition` if a nested mount of a created container is not at its destination: after the OCI spec was built, another
+ * container may have put a symbolic link there, which the OCI runtime then followed. Skips VM-based containers, whose mounts are not
  * visible on the host.
  */
 export function checkNestedMounts(pid: number, { mounts }: Pick<OciSpec, 'mounts'>): void {

@@ -69,9 +69,9 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
 }
 
 /**
- * Destinations of mounts that the kubelet and the container runtime add to pods. If the path to one of these leads through a symbolic link
- * in another mount, it may leave that mount, for example `resolv.conf` in a mounted /etc from a host with systemd-resolved, or `run` in a
- * mounted /var.
+ * Destinations of mounts that the kubelet and the container runtime add to pods. Unlike other destinations, these are allowed to lead out
+ * of another mount through a symbolic link in it, for example `resolv.conf` in a mounted /etc from a host with systemd-resolved, or `run`
+ * in a mounted /var.
  */
 const ADDED_TO_PODS = [
   '/dev/shm',

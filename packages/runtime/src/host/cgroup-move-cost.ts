@@ -16,8 +16,8 @@ const MOVES = 2;
 const PAUSE_MS = 60;
 
 /**
- * Repeatedly moves this process into its own cgroup, and returns the duration of the fastest move. Rejects if the process may not be moved.
- * Concurrent moves elsewhere on the host distort the result.
+ * Repeatedly moves this process to the cgroup it is already in, and returns the duration of the fastest move. Rejects if the process may
+ * not be moved. Concurrent moves elsewhere on the host distort the result.
  */
 export async function measureCgroupMove(cgroups: CgroupHierarchy): Promise<CgroupMoveCost> {
   const times: number[] = [];

@@ -48,7 +48,7 @@ export type HostProbeOptions = {
   /** Names or paths of the runtime handlers' OCI runtimes. */
   handlerPrograms?: string[];
   conmon: string;
-  /** The shortcuts around OCI runtimes that the trials verify. */
+  /** The fast paths that bypass OCI runtimes, to be verified by the trials. */
   fastPaths: OciFastPaths;
 };
 
@@ -91,7 +91,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
 
 /**
  * Returns the cgroup or its nearest existing ancestor. OCI runtime trials do not create `cgroupParent`: it would be left behind, and
- * removing it could race with another node starting at the same time.
+ * removing it could race with another Podwright node starting on this host at the same time.
  */
 async function existingCgroup(cgroups: CgroupHierarchy, path: string): Promise<string> {
   if (path === dirname(path) || (await cgroupExists(cgroups, path))) return path;

@@ -11,7 +11,7 @@ export type NetworkRequest = {
   portMappings: PortMapping[];
   /** Bandwidth limits in bits per second, from the pod's annotations. */
   bandwidth?: { ingressRate?: number; egressRate?: number };
-  /** The pod's cgroup parent, which is a capability argument of some plugins. */
+  /** The pod's cgroup parent, passed to plugins that have a capability for it. */
   cgroupParent?: string;
 };
 

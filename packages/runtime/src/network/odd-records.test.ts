@@ -1,4 +1,4 @@
-/** A FIFO in place of one of the network's records, which would block a reader, is harmless. */
+/** A FIFO in place of one of the network's records must be harmless, although opening it for reading would block. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

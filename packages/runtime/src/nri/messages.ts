@@ -18,7 +18,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
-// Imports all protobuf messages of NRI, which take several megabytes of memory. To be loaded only when a plugin is connected.
+// This module imports all NRI protobuf messages, which take several megabytes of memory, so load it only when a plugin is connected.
 
 export { adjustSpec } from '@podwright/nri';
 

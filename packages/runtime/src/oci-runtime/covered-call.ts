@@ -4,11 +4,11 @@ import { createCoveredNamespace, type NamespaceDependencies, withMountNamespace 
 import type { OciProgram } from './oci-program.ts';
 
 /**
- * A call of an OCI runtime that must not see the cgroup v2 hierarchy (`hybrid-crun.ts`). The call's mount namespace, in which that
- * hierarchy is covered, is created by this process, which saves starting three programs. Disposing of the call after the OCI runtime has
- * exited removes the namespace: the last process to leave a namespace waits for an RCU grace period, which should delay neither the OCI
- * runtime nor this thread. If this process dies before the OCI runtime has started, the OCI runtime finds no namespace and fails. For other
- * programs, the command is unchanged.
+ * An invocation of an OCI runtime that must not see the cgroup v2 hierarchy (`hybrid-crun.ts`). This process creates the invocation's mount
+ * namespace, in which that hierarchy is covered; letting programs do so would mean starting three more. Disposing of the object after the
+ * OCI runtime has exited removes the namespace: the last process to leave a namespace waits for an RCU grace period, which should delay
+ * neither the OCI runtime nor this thread. If this process dies before the OCI runtime has started, the OCI runtime finds no namespace and
+ * fails. For other programs, the command is unchanged.
  */
 export type CoveredCall<P extends OciProgram> = { program: P } & Disposable;
 

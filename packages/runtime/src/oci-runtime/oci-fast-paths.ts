@@ -14,12 +14,12 @@ export type OciFastPaths = {
   /** Returns the expected format of an OCI runtime's state files, to be verified by a trial; `undefined` if state files are not used. */
   readonly expectedFormat: (found: { name: string; version: string }) => StateFormat | undefined;
   /**
-   * Strips the OCI runtime of properties used only by fast paths, if these are disabled. The properties may come from a record written by
-   * an earlier process with fast paths enabled.
+   * Strips the OCI runtime of properties used only by fast paths, if these are disabled. The properties may come from a record written
+   * before a restart, when fast paths were enabled.
    */
   readonly restrict: <P extends OciProgram>(program: P) => P;
   readonly seccompFilters: () => Pick<SeccompFilters, 'withCompiled' | 'remember'>;
-  /** Wraps the function that starts programs which move processes to other cgroups. */
+  /** Wraps the starter of programs that move processes between cgroups, such as OCI runtimes. */
   readonly starter: (start: ProgramStarter, cgroups: CgroupHierarchy) => ProgramStarter;
 };
 

@@ -28,7 +28,7 @@ export type OciRuntimeFinding = {
 );
 
 export type OciProbeOptions = OciTrialOptions & {
-  /** Directory for cached findings. Trying an OCI runtime takes 100 ms, which later starts save. */
+  /** Directory for cached findings. Trying an OCI runtime takes 100 ms; later starts use the cached finding instead. */
   cacheDirectory: string;
   bootId: string;
   fastPaths: OciFastPaths;

@@ -8,9 +8,9 @@ import type { OciRuntime } from './oci-program.ts';
 const COMPILED_FILTER = 'run.oci.seccomp_bpf_data';
 
 /**
- * Caches seccomp filters, which crun compiles and saves in its state directory, for later containers with the same profile. Compiling a
- * filter takes 12 of the 20 ms that crun needs to create a container. The cache is only in memory, so that filters are never older than
- * this process and always come from crun's own directory.
+ * Caches the seccomp filters that crun compiles and saves in its state directory, for reuse by later containers with the same profile.
+ * Compiling a filter takes 12 of the 20 ms that crun needs to create a container. The cache is only in memory, so that filters are never
+ * older than this process and always come from crun's own directory.
  */
 export class SeccompFilters {
   readonly #compiled = new Map<string, string>();
@@ -39,7 +39,7 @@ export class SeccompFilters {
 }
 
 /**
- * Returns the cache key; `undefined` unless the OCI runtime is crun with a supported state file format, and for profiles with a listener,
+ * Returns the cache key; `undefined` if the OCI runtime is not crun with a supported state file format, or if the profile has a listener,
  * which crun itself has to connect to.
  */
 function keyOf({ linux: { seccomp } }: OciSpec, { path, args, stateFormat }: OciRuntime): string | undefined {

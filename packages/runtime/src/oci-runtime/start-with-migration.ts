@@ -6,14 +6,14 @@ import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@pod
 /**
  * Starts programs that move a process to another cgroup, such as OCI runtimes. If there has been no such move for about 20 ms, a move waits
  * 5 to 15 ms for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in the kernel's cgroup-v2.rst); moves right after it
- * do not. This process therefore moves itself into its own cgroup while the program is still starting, so that the program's move is fast.
- * Programs started at the same time share such a move, because each one occupies a thread of the libuv thread pool.
+ * do not. While the program is still starting, this process therefore moves itself to the cgroup it is already in, so that the program's
+ * own move is fast. Programs started at the same time share this extra move, because each move occupies a thread of the libuv thread pool.
  */
 export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarchy): ProgramStarter {
   let isMoving = false;
   /**
-   * Moves this process ahead of time. Ignores failures, for example if this process may not write to the cgroup; the program then waits
-   * itself.
+   * Makes the extra move of this process. Ignores failures, for example if this process may not write to the cgroup; the program's own move
+   * is then slow.
    */
   const anticipate = async () => {
     if (isMoving) return;

@@ -37,8 +37,7 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Returns all plugins' subdirectories of the state directory, including those of failed plugins, which may have worked in an earlier
-   * process.
+   * Returns all plugins' subdirectories of the state directory, including those of failed plugins, which may have worked before a restart.
    */
   stateDirectories(): readonly string[] {
     return this.#stateDirectories;

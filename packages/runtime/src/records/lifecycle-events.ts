@@ -4,7 +4,7 @@ import { type ContainerRecord, HIDDEN_PHASES } from './container-record.ts';
 import type { RecordClock } from './ids.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
-/** An event of the sandbox or container `id`, with its pod's records at that time. */
+/** A lifecycle event of the sandbox or container `id`, with the records of its pod at that time. */
 export type LifecycleEvent = {
   id: string;
   kind: 'created' | 'started' | 'stopped' | 'deleted';

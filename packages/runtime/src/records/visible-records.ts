@@ -3,7 +3,7 @@ import type { NamedRecord, RecordTable } from '@podwright/metadata';
 
 const RECOVERIES_AT_ONCE = 8;
 
-/** The records of a table that are visible to clients: those whose phase is not in `hidden`. */
+/** The records of a table that are visible to clients, which excludes records whose phase is in `hidden`. */
 export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }> {
   readonly #table: RecordTable<R>;
   readonly #hidden: readonly R['state']['phase'][];

@@ -41,7 +41,7 @@ export class InfraProcess {
     this.#exitListeners.add(listener);
   }
 
-  /** Returns the state of the infra process. Starts watching it if it was started by an earlier process of the container runtime. */
+  /** Returns the state of the infra process. Starts watching it if it was started before a restart of the container runtime. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
     if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId, state.pid);

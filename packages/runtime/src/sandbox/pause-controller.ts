@@ -22,9 +22,9 @@ export type PauseControllerDependencies = {
 };
 
 /**
- * Controls sandboxes that have an infra process. It belongs to all of the pod's namespaces and is PID 1 of a PID namespace that containers
- * may share. It runs as a task of the handler's task runtime, so that a runtime with one virtual machine per pod starts the virtual machine
- * for it. When the infra process exits, the sandbox is lost.
+ * Controls sandboxes that have an infra process, which runs in all of the pod's namespaces and is PID 1 of a PID namespace that containers
+ * may share. It is a task of the handler's task runtime, so that a runtime with one virtual machine per pod starts the virtual machine for
+ * it. When the infra process exits, the sandbox is lost.
  */
 export class PauseController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pause';

@@ -7,7 +7,7 @@ import { recordlessRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** Minimum number of ready sandboxes: enough for a pod and the next one. */
+/** Minimum number of ready sandboxes: one for the next pod, and one for a pod that starts right after it. */
 const LEAST = 2;
 /** The target number of ready sandboxes depends on the number of pods started within this window. */
 const WINDOW_MS = 60_000;

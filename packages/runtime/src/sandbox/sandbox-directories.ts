@@ -87,8 +87,8 @@ export class SandboxDirectories {
   }
 
   /**
-   * Returns the directory of the pod's files. Earlier versions of Podwright stored them next to the shared memory, where their containers
-   * still have them mounted from.
+   * Returns the directory of the pod's files. Earlier versions of Podwright stored them next to the shared memory, and containers created
+   * by those versions still have them mounted from there.
    */
   #filesOf(sandboxId: string): string {
     const directory = join(this.#files, sandboxId);

@@ -152,7 +152,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Writes the record, which makes a ready sandbox traceable from then on. If this fails, discards the ready sandbox. */
+  /**
+   * Writes the record. From then on, a sandbox prepared in advance can be found through its record; if writing it fails, discards that
+   * sandbox.
+   */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
     readyId: string | undefined,
@@ -292,7 +295,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Completes an earlier process's operations, and stops sandboxes that did not survive. If this fails for a sandbox, its record is
+   * Completes operations interrupted by a restart, and stops sandboxes that did not survive it. If this fails for a sandbox, its record is
    * retained.
    */
   recover(): Promise<void> {

@@ -53,10 +53,7 @@ export class SharedPidInit {
     this.#dependencies.process.onExit(listener);
   }
 
-  /**
-   * Starts watching an init process started by an earlier process of the container runtime, if there is one. Returns false if it has
-   * exited.
-   */
+  /** Starts watching an init process started before a restart of the container runtime, if there is one. Returns false if it has exited. */
   async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.process.resume(sandboxId);
     return status !== 'exited';

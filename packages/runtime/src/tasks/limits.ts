@@ -36,5 +36,5 @@ export const MONITOR_END_MS = 2_000;
 /** How long the kernel may take to empty a cgroup after its processes have been killed, before they are killed again. */
 export const CGROUP_END_MS = 500;
 export const CGROUP_END_ATTEMPTS = 10;
-/** How often to search for the conmon processes of an incomplete create. A single search may miss processes, because they fork. */
+/** How many times to search for the conmon processes of an incomplete create. A single search may miss processes, because they fork. */
 export const SEARCH_ROUNDS = 10;

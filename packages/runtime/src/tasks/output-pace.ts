@@ -2,9 +2,9 @@ import { PassThrough, type Readable } from 'node:stream';
 
 /** Number of reads per measurement. */
 const READS = 64;
-/** If the reads of a measurement yield fewer bytes than this, less than 256 each, they count as small. */
+/** Reads count as small if one measurement's reads return fewer bytes than this in total, which is an average of 256 bytes per read. */
 const SMALL_BYTES = 16 * 1024;
-/** How long output then accumulates in the pipe, which has a capacity of 64 KiB. */
+/** How long to let output accumulate in the pipe, which has a capacity of 64 KiB, after a measurement of small reads. */
 const GATHER_MS = 5;
 
 /**

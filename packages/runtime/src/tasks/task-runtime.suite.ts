@@ -414,7 +414,7 @@ function execTests(context: () => SuiteContext): void {
       tasks.execSync('slow', ['tail', '-f', '/dev/null'], { signal: soon() }),
       failsAs('deadline_exceeded'),
     );
-    // the task's first process does not reap, so a zombie would stay around as long as the task
+    // the task's first process does not reap its children, so a zombie would stay around as long as the task
     assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], { signal: bound() })).stdout), /tail/);
     await tasks.delete('slow');
   });

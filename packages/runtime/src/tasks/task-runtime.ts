@@ -48,8 +48,8 @@ export type ExecConfig = {
 };
 
 /**
- * A process's streams. A terminal has no stderr. Unread output blocks a command, so the caller must resume streams that it does not need;
- * it never delays the end of the task.
+ * A process's streams. A terminal has no stderr. Unread output blocks a command, so the caller must resume streams that it does not need.
+ * The end of a task is never delayed by unread output.
  */
 export type ExecSession = {
   stdin: Writable;
@@ -70,7 +70,7 @@ export type ExecSyncOptions = {
   signal: AbortSignal;
   /** Number of bytes at which stdout and stderr are each truncated. Default and maximum: 16 MiB. */
   maxOutputBytes?: number;
-  /** Memory budget for output beyond each stream's first page. When it is exhausted, the output is truncated. */
+  /** Memory budget for output beyond the first 4 KiB of each stream. When it is exhausted, the output is truncated. */
   memory?: Pick<ByteShare, 'reserve'>;
 };
 

@@ -13,7 +13,7 @@ const CONDITION_TAINTS: Readonly<Record<string, Readonly<Record<string, string>>
 
 /**
  * Returns a node's taints, including those implied by its conditions even if no controller has set them yet: a node that is not ready or
- * short of memory accepts only pods that tolerate this. A node without a `Ready` condition is not ready.
+ * short of memory accepts only pods that tolerate the corresponding taint. A node without a `Ready` condition is not ready.
  */
 export function taintsOf({ spec, status }: Node): Taint[] {
   const conditions = status?.conditions ?? [];

@@ -1,6 +1,8 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** Returns the node on which room is being made for a pod (`status.nominatedNodeName`), a field used only by schedulers. */
+/**
+ * Returns the node where other pods are being preempted in favor of this pod (`status.nominatedNodeName`); only schedulers use that field.
+ */
 export function nominatedNode({ status }: Pod): string | undefined {
   const { nominatedNodeName } = (status ?? {}) as { nominatedNodeName?: string };
   return nominatedNodeName === '' ? undefined : nominatedNodeName;

@@ -111,7 +111,7 @@ export function sumOf(all: readonly Amounts[]): Amounts {
   return sum;
 }
 
-/** Rounds down, because a node cannot provide part of a unit. */
+/** Converts a quantity to whole units, rounding down, because a node cannot provide part of a unit. */
 function unitsOf(name: string, text: string): bigint {
   return parseQuantity(text).nanos / (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 }

@@ -3,7 +3,7 @@ import { taintsOf } from './node-taints.ts';
 import type { Budget, Claim, PersistentVolume, StorageClass } from './objects.ts';
 import { type Amounts, allocatableOf, requestsOf, sumOf } from './resource-amounts.ts';
 
-/** The requests of pods, computed once per pod. */
+/** Caches pods' resource requests, so that they are computed only once per pod. */
 export class KnownRequests {
   readonly #amounts = new WeakMap<Pod, Amounts>();
 
@@ -54,7 +54,7 @@ export class NodeState {
   }
 }
 
-/** The cluster as seen by one decision. */
+/** The state of the cluster on which one scheduling decision is based. */
 export type Snapshot = {
   readonly nodes: readonly NodeState[];
   readonly budgets: readonly Budget[];
@@ -65,7 +65,7 @@ export type Snapshot = {
   storageClass(name: string): StorageClass | undefined;
 };
 
-/** Returns a snapshot with different pods on a node. */
+/** Returns a copy of the snapshot in which one node has different pods. */
 export function withNode(snapshot: Snapshot, changed: NodeState): Snapshot {
   return { ...snapshot, nodes: snapshot.nodes.map((node) => (node.name === changed.name ? changed : node)) };
 }

@@ -7,17 +7,17 @@ import { fitMessage, NO_NODES } from './fit-message.ts';
 import { findPreemption, type Preemption } from './preemption.ts';
 
 /**
- * `assign`: the pod runs on the node. `wait`: no node fits now; `preemption` makes room for the pod, and `clearsNomination` means that its
- * nominated node is of no more use.
+ * `assign`: bind the pod to the node. `wait`: no node fits now; `preemption` lists pods to remove in order to make room, and
+ * `clearsNomination` means that the pod's nominated node no longer helps it, so the nomination must be cleared.
  */
 export type Decision =
   | { kind: 'assign'; node: string }
   | { kind: 'wait'; message: string; preemption?: Preemption; clearsNomination: boolean };
 
-/** A pod for which room is being made on a node. */
+/** A pod that is waiting for the pods it preempted on a node to terminate. */
 export type Nominated = { pod: Pod; node: string };
 
-/** Decides where a pod runs. `nominated` are other pods, waiting for the pods they preempted to end. Pure. */
+/** Decides where a pod runs. `nominated`: other pods that are waiting for the pods they preempted to terminate. Pure. */
 export function decidePod(pod: Pod, snapshot: Snapshot, nominated: readonly Nominated[]): Decision {
   if (snapshot.nodes.length === 0) return { kind: 'wait', message: NO_NODES, clearsNomination: false };
   const important = nominatedBefore(pod, nominated);

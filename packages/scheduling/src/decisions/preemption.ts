@@ -107,8 +107,8 @@ const startOf = ({ status }: Pod): number =>
   status?.startTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(status.startTime);
 
 /**
- * Ranks candidates in upstream's order: violated budgets, highest priority, sum of priorities, number of pods, latest start of the most
- * important ones.
+ * Compares candidates by upstream's criteria, in order: violated budgets, highest priority, sum of priorities, number of pods, latest start
+ * of the most important ones.
  */
 function bestOf(candidates: readonly Candidate[]): Candidate {
   const keys = new Map(candidates.map((candidate) => [candidate, sortKey(candidate)]));

@@ -1,7 +1,7 @@
 import type { Pod } from '@podwright/kube-api';
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
 
-/** Why a pod cannot run on a node, in upstream's wording. `isFinal`: not even if other pods were removed from the node. */
+/** Why a pod cannot run on a node, in upstream's wording. `isFinal`: removing other pods from the node would not help. */
 export type Rejection = { reasons: readonly string[]; isFinal: boolean };
 
 /** Why a pod cannot run on any node, whatever the nodes are like. */

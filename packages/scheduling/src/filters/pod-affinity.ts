@@ -37,7 +37,7 @@ function domainsOf(nodes: readonly NodeState[], termsOf: (pod: Pod) => readonly 
 
 const domainKey = (key: string, value: string | undefined): string => `${key}=${value}`;
 
-/** Returns the terms by which a running pod keeps `pod` away. */
+/** Returns the required anti-affinity terms of `owner`, a running pod, that apply to `pod`. */
 function termsAgainst(owner: Pod, pod: Pod, snapshot: Snapshot): PodAffinityTerm[] {
   const terms = owner.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   return terms.filter((term) => matchesTerm({ term, owner }, pod, snapshot));

@@ -76,7 +76,7 @@ function waitsForPod(claim: Claim, snapshot: Snapshot): boolean {
 
 const ZONE_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
-/** The zone and region labels of volumes must match the node's, if the node has any. */
+/** Rejects nodes whose zone and region labels do not match those of the pod's volumes. Nodes without such labels are accepted. */
 export const volumeZone: Filter = (pod, snapshot) => {
   const volumes = podClaims(pod).flatMap(({ name }) => {
     const volumeName = snapshot.claim(pod.metadata.namespace, name)?.spec?.volumeName ?? '';

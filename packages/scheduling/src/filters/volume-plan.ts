@@ -8,13 +8,13 @@ export type VolumePlan = {
   reasons: string[];
   /** Existing volumes to be bound to claims. */
   bindings: { claim: Claim; volume: PersistentVolume }[];
-  /** Claims for which a provisioner creates volumes on the node. */
+  /** Claims for which a provisioner has to create volumes accessible from the node. */
   provisions: Claim[];
 };
 
 const NOT_PROVISIONED = 'kubernetes.io/no-provisioner';
 
-/** Plans the claims of a pod, all of which exist, for a node. Pure. */
+/** Plans how a pod's claims, all of which must exist, would be bound if the pod ran on this node. Pure. */
 export function planVolumes(pod: Pod, snapshot: Snapshot, node: NodeState): VolumePlan {
   const plan: VolumePlan = { reasons: [], bindings: [], provisions: [] };
   const claims = podClaims(pod).flatMap(({ name }) => snapshot.claim(pod.metadata.namespace, name) ?? []);
@@ -51,7 +51,7 @@ function placeClaim(claim: Claim, { snapshot, node, plan }: PlanContext): boolea
   return true;
 }
 
-/** Annotation with which the scheduler requests a volume on a node from a provisioner. */
+/** Annotation by which the scheduler asks a provisioner to create a claim's volume on this node. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 
 function canProvision({ provisioner = '', allowedTopologies = [] }: StorageClass, { labels }: NodeState): boolean {

@@ -1,7 +1,7 @@
 import { namespacedName, type Pod, podPriority } from '@podwright/kube-api';
 import { asksForOther } from './wake-up.ts';
 
-/** Upstream's defaults: the delay after the first failure, which doubles with each further one, and its maximum. */
+/** Upstream's default backoff after the first failure, which doubles with each further failure, and its maximum. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 10_000;
 
@@ -79,8 +79,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Makes a pod wait after a failed attempt: for its backoff if the cluster has changed since or `isError` is set, otherwise for a cluster
-   * change.
+   * Makes a pod wait after a failed attempt: for its backoff if the cluster has changed since the attempt began or `isError` is set,
+   * otherwise for a cluster change.
    */
   failed(key: string, { isError }: { isError: boolean }): void {
     const entry = this.#entries.get(key);

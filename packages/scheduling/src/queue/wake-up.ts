@@ -1,4 +1,4 @@
-/** Decides which changes are worth another attempt. Pure. */
+/** Decides which cluster changes are worth another scheduling attempt. Pure. */
 import type { Node, Pod } from '@podwright/kube-api';
 
 /**

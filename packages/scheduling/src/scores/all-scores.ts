@@ -17,10 +17,10 @@ const LEAST_REQUEST: Readonly<Record<string, bigint>> = { cpu: 100n, memory: 200
 const forEach = (nodes: readonly NodeState[], value: (node: NodeState) => number): Map<string, number> =>
   new Map(nodes.map((node) => [node.name, value(node)]));
 
-/** The share of CPU and memory left after adding the pod (LeastAllocated). */
+/** Scores the share of CPU and memory that would be left after adding the pod (LeastAllocated). */
 const leastAllocated: Score = (pod, nodes) => forEach(nodes, (node) => mean(usedShares(pod, node).map(leftScore)));
 
-/** How balanced the used shares of CPU and memory are (NodeResourcesBalancedAllocation). */
+/** Scores how evenly CPU and memory would be used (NodeResourcesBalancedAllocation). */
 const balancedAllocation: Score = (pod, nodes) =>
   forEach(nodes, (node) => {
     const [one = 0, other = one] = usedShares(pod, node).map((share) => Math.min(share, 1));
@@ -50,7 +50,7 @@ const preferredTaints: Score = ({ spec }, nodes) => {
   return scaled(forEach(nodes, isUnwanted), { isReversed: true });
 };
 
-/** The weights of the pod's preferred node affinity terms. */
+/** Adds up the weights of the pod's preferred node affinity terms that match the node (NodeAffinity). */
 const preferredNodes: Score = ({ spec }, nodes) => {
   const terms = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const weight = (node: NodeState) =>
@@ -58,7 +58,10 @@ const preferredNodes: Score = ({ spec }, nodes) => {
   return scaled(forEach(nodes, weight));
 };
 
-/** The weights of preferred affinity and anti-affinity, both of the pod and of pods running in the same domain. */
+/**
+ * Adds up the weights of preferred affinity and anti-affinity terms, both the pod's own and those of pods running in the same domain
+ * (InterPodAffinity).
+ */
 const preferredPods: Score = (pod, nodes, snapshot) => {
   const weights = forEach(nodes, ({ labels }) =>
     sum(

@@ -1,4 +1,4 @@
-/** What the scheduler writes to pods. */
+/** The scheduler's writes to pods: bindings, conditions, nominations and evictions. */
 import { findCondition, formatTime, type Pod, type PodCondition } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import { nominatedNode } from '../cluster/nominated-node.ts';

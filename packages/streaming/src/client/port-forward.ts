@@ -10,8 +10,8 @@ const MAX_MESSAGE_BYTES = 4 << 10;
 
 /**
  * Forwards connections to a pod's ports over one SPDY connection, which the first forwarded connection opens. If the SPDY connection is
- * lost, the next forwarded connection reopens it, provided that the target can be used again: a path of a node's API can, but a container
- * runtime's URL is valid only once. The caller listens on local ports:
+ * lost, the next forwarded connection reopens it, provided that the target can be used again: a path on an API server's unix socket can,
+ * but a container runtime's URL is valid only once. The caller listens on local ports:
  *
  *     using forwarder = new PortForwarder({ socketPath, path });
  *     createServer({ allowHalfOpen: true }, (socket) => forwarder.forward(socket, 80).catch(complain)).listen(8080);

@@ -166,7 +166,7 @@ async function readTableRules(
   });
 }
 
-/** Returns the chain that a rule jumps to under any condition, that is, the chain in the verdict of an `immediate` expression. */
+/** Returns the chain that a rule jumps to if its conditions match: the chain in the verdict of an `immediate` expression. */
 function jumpTarget(expressions: Buffer): string | undefined {
   for (const [, bytes] of listAttributes(expressions)) {
     const expression = decodeAttributes(bytes);

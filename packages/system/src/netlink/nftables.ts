@@ -72,7 +72,10 @@ const CREATING: ReadonlySet<number> = new Set([
 ]);
 /** enum nf_inet_hooks (linux/netfilter.h). */
 const HOOKS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
-/** nft(8)'s type numbers, and sizes in bytes, padded to full registers. Concatenations use six bits per type. */
+/**
+ * Type numbers used by nft(8), which takes six bits for each type of a concatenation, and the types' sizes in bytes, padded to full
+ * registers.
+ */
 const TYPES = {
   ipv4_addr: { number: 7, bytes: 4 },
   ipv6_addr: { number: 8, bytes: 16 },

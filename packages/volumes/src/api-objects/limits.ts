@@ -2,7 +2,7 @@
 
 /** How long a pod waits for an object to be read on first use (upstream's watch_based_manager). */
 export const OBJECT_READ_WAIT_MS = 1000;
-/** Timeout for reading the Node object if a pod's node affinity does not match the cached one. */
+/** Timeout for reading the Node object if the cached one does not match a pod's node affinity. */
 export const NODE_READ_TIMEOUT_MS = 10_000;
 /** The watch of a single ConfigMap or Secret is restarted after a random number of seconds in this range, as in upstream. */
 export const OBJECT_WATCH_SECONDS = { least: 1800, most: 3600 };

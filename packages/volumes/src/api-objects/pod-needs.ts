@@ -31,7 +31,7 @@ export type PodNeedsOptions = {
   node: () => Node | undefined;
   /** The value of `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
-  /** How pods reach the API server, unless by the Service `kubernetes`. */
+  /** How pods reach the API server, if not through the Service `kubernetes`. */
   podAccess?: PodAccess;
   logger: Logger;
 };

@@ -1,6 +1,8 @@
 import { raceAbort } from '@podwright/base';
 
-/** Resolves with the promise or after `timeoutMs`; rejects with the promise or with the signal's reason. */
+/**
+ * Resolves when the promise does, or after `timeoutMs`. Rejects when the promise does, or with the signal's reason when the signal aborts.
+ */
 export async function within(promise: Promise<unknown>, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, timeoutMs);

@@ -132,7 +132,7 @@ export function labelOf({ label }: CsiVolume): Pick<VolumeData, 'seLinuxMountCon
   return label === undefined ? {} : { seLinuxMountContext: label };
 }
 
-/** Returns the unique name of a recorded volume, as in the node status. */
+/** Returns a recorded volume's unique name, in the same form as in the node status. */
 export function keyOf({ driverName: driver, volumeHandle: handle }: VolumeData): string {
   return uniqueVolumeName({ driver, handle });
 }

@@ -51,7 +51,7 @@ export class VolumeExpansion {
   readonly #sizes = new Map<string, string>();
   /** Volumes that the driver refused to expand while in use. */
   readonly #notWhileUsed = new Set<string>();
-  /** Volumes whose last expansion was failed by the driver. */
+  /** Volumes whose last expansion attempt was rejected by the driver. */
   readonly #refused = new Set<string>();
 
   constructor(options: VolumeExpansionOptions) {
@@ -222,8 +222,8 @@ export class VolumeExpansion {
 }
 
 /**
- * Returns the next step of the node for the claim. `again`: the claim already has this size, but the volume may be shared with pods on
- * other nodes and must be expanded on this node too. Pure.
+ * Returns the expansion step that the node has to take next for the claim. `again`: the claim already has this size, but the volume may be
+ * shared with pods on other nodes and must be expanded on this node too. Pure.
  */
 export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 'expand' | 'again' | 'none' | 'wait' {
   const state = status?.allocatedResourceStatuses?.storage ?? '';

@@ -18,7 +18,7 @@ export class VolumesInUse {
   #isLoaded = false;
   /** `volumesInUse` of the first Node object seen by this process, as reported by an earlier kubelet. */
   #reportedBefore: readonly string[] | undefined;
-  /** True if there are volumes of an earlier kubelet with unreadable records. */
+  /** True if an earlier kubelet left volumes whose records are unreadable. */
   #isUnsure = false;
   /** Names of the volumes requested or used by pods, by the volume's path in the pod. */
   readonly #requested = new Map<string, string>();
@@ -128,7 +128,7 @@ export class VolumesInUse {
       const reported = this.#onReported.promise;
       this.#report!();
       await raceAbort(reported, signal);
-      // a report that was rejected, or lacked the volume, does not trigger another one
+      // request a report explicitly: a report that was rejected, or that lacked the volume, is not followed by another one on its own
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
     }
   }

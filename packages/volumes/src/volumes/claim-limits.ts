@@ -29,12 +29,12 @@ const EVICTION_WALK_MS = 2000;
 const SHARED_MS = 5000;
 const LARGEST_WALK_MS = 1000;
 /**
- * Maximum age of a volume's statistics, and how long a volume may lack them, in milliseconds. They are usually a minute old. A pod can
- * prevent the measurement by constantly moving directories.
+ * Maximum age of a volume's statistics (usually a minute old), and how long they may be missing, in milliseconds. After that, the claim
+ * itself is measured, because a pod can prevent the regular measurement by constantly moving directories.
  */
 const MAX_AGE_MS = 150_000;
 const MAX_UNKNOWN_MS = 60_000;
-/** Maximum number of claims to measure when searching for the largest ones, and how many to name. */
+/** How many claims to measure at most when searching for the largest ones, and how many of the largest to name to the user. */
 const MAX_MEASURED = 100;
 const MAX_NAMED = 3;
 
@@ -46,7 +46,7 @@ export type ClaimLimitsDependencies = {
    * claims.
    */
   isEnforced: boolean;
-  /** Default: a minute; less in tests. */
+  /** How long a claim's usage may be missing from the statistics, in ms. Default: a minute; less in tests. */
   maxUnknownMs?: number;
   logger: Logger;
 };

@@ -2,8 +2,8 @@ import { ignoreFailure, pause } from '@podwright/base';
 import type { DirectoryClaim } from './claim-capacity.ts';
 
 /**
- * Time limits for a walk, and interval between walks of the same claim, in milliseconds. The more claims are waiting, the shorter each walk
- * is, so that an owner of many claims cannot delay the measurement of the one that fills the disk.
+ * Maximum and minimum time limit for a walk, and interval between walks of the same claim, in milliseconds. The more claims are waiting,
+ * the shorter the time limit is, so that an owner of many claims cannot delay the measurement of the one that fills the disk.
  */
 const WALK_MS = 10_000;
 const MIN_WALK_MS = 500;

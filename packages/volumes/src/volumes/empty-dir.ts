@@ -71,8 +71,8 @@ async function exists(path: string): Promise<boolean> {
 export type TmpfsLimits = { pod: Pod; sizeLimit?: string; nodeMemoryBytes: bigint };
 
 /**
- * Returns the mount options of a tmpfs. Its size is the minimum of its own limit, the pod's memory limit, and the node's allocatable
- * memory.
+ * Returns the mount options of a tmpfs. The size is the minimum of the volume's `sizeLimit`, the pod's memory limit, and the node's
+ * allocatable memory.
  */
 export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): string[] {
   const limits = [

@@ -86,7 +86,7 @@ export class ProgramMounter implements Mounter {
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
-    // a mount point that is listed by this path contains no symlinks, and resolving it could block on the file system's server
+    // mount points are listed with symlinks already resolved, and resolving one again could block on an unresponsive file server
     const listed = parseMountsBelow(directory, readMountinfo());
     const isListed = listed.some(({ mountPoint }) => mountPoint === directory);
     const real = isListed ? directory : await realpathIfThere(directory);

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
 
 /**
- * Returns the mount points of other volumes inside this one, relative to it; of nested ones, only the outermost. The volume's plugin must
- * create them, because the container runtime cannot do so in a read-only volume.
+ * Returns the mount points of other volumes inside this one, as paths relative to it. Mount points nested inside one of these are omitted.
+ * The volume's plugin must create the directories, because the container runtime cannot do so in a read-only volume.
  */
 export function nestedMountPoints({ spec }: Pod, volumeName: string): string[] {
   return [...new Set(everyContainer(spec).flatMap((container) => pointsOf(container, volumeName)))];

@@ -37,7 +37,7 @@ async function readBelow(
       await place.close();
       place = next;
     }
-    // otherwise, opening a FIFO would block forever, and a file leased by a container for 45 s
+    // without these flags, opening a FIFO would block forever, and opening a file on which a container holds a lease would block for 45 s
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(inDirectory(place, names.at(-1)!), flags);
     const stats = await file.stat();

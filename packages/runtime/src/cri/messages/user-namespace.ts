@@ -6,7 +6,7 @@ const MAX_IDS = 0xffffffff;
 
 /**
  * Returns the mappings of the requested user namespace; `undefined` if the pod uses the host's. As in containerd, there must be exactly one
- * UID range and one GID range, each starting at container ID 0, which owns the container's mounts.
+ * UID range and one GID range, each starting at ID 0 inside the container, because that ID owns the container's mounts.
  */
 export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
   if (options === undefined) return undefined;

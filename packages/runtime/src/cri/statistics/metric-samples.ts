@@ -5,7 +5,7 @@ import type { Sample } from './metric-descriptors.ts';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
-/** The kernel's default CPU period and CPU shares (sched-bwc.rst, cgroup v1's cpu.shares). */
+/** Kernel defaults for the CPU period (sched-bwc.rst) and for CPU shares (cgroup v1's cpu.shares). */
 const DEFAULT_CPU_PERIOD_US = 100_000;
 const DEFAULT_CPU_SHARES = 1024;
 

@@ -7,8 +7,9 @@ import { POD_LINK } from './link-names.ts';
 
 /**
  * Records which sandbox has which address. Each address has its own file, named after the address, with the sandbox ID in its first line.
- * The format is that of the CNI plugin `host-local`, used by earlier versions of Podwright, so that addresses assigned by those are not
- * assigned twice. The directory is in memory and belongs to a single container runtime, so synchronous file access is fast and safe.
+ * The format is that of the CNI plugin `host-local`, which earlier versions of Podwright used, so that addresses assigned by those versions
+ * are not assigned twice. The directory is in memory and belongs to a single container runtime, so synchronous file access is fast and
+ * safe.
  */
 export class AddressStore {
   readonly #directory: string;
@@ -95,7 +96,10 @@ export class AddressStore {
     }
   }
 
-  /** Returns the number after the last assigned one; the first number if that is unknown or out of range. */
+  /**
+   * Returns the address (as a number) after the last assigned one; the range's first address if the last assigned one is unknown or out of
+   * range.
+   */
   #nextAfterLast({ first, last }: AddressRange, path: string): bigint {
     const text = readIfThere(path)?.trim() ?? '';
     const next = isIP(text) === 0 ? first : addressNumber(text) + 1n;
@@ -125,7 +129,7 @@ export function subnetFull(ranges: AddressRange[]): PodwrightError {
   return new PodwrightError('resource_exhausted', `reserve an address: none is left in ${subnets}; ${hint}`);
 }
 
-/** Yields each number in the range once, starting at `start`. */
+/** Yields each address in the range (as a number) once, starting at `start`. */
 function* candidates({ first, last }: AddressRange, start: bigint): Generator<bigint> {
   for (let number = start; number <= last; number++) yield number;
   for (let number = first; number < start; number++) yield number;

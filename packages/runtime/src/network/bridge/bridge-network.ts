@@ -67,7 +67,7 @@ export class BridgeNetwork implements Network {
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
-  /** Opens the network and adopts the state left by this node's previous process. */
+  /** Opens the network and adopts existing state from before a restart. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const network = await BridgeNetwork.openReadOnly(options);
     await network.#connections.recover();
@@ -86,7 +86,7 @@ export class BridgeNetwork implements Network {
     return new BridgeNetwork(options, parseSubnets((await readPodCidr(stateDir)) ?? subnet));
   }
 
-  /** Throws `failed_precondition` if the bridge belongs to another node. */
+  /** Throws `failed_precondition` if the bridge belongs to another Podwright node on this host. */
   requireOwnBridge(): Promise<void> {
     return this.#host.requireOwnBridge();
   }

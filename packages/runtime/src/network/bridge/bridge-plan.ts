@@ -78,7 +78,8 @@ function collision({ ranges, state }: BridgeFacts): string | undefined {
 
 /**
  * Whether a host route makes a pod subnet unusable. The subnet must not overlap a network that the host is directly connected to, and must
- * not contain the destination of a route via a gateway. A wider route via a gateway only loses the part used by pods.
+ * not contain the destination of a route via a gateway. A wider route via a gateway is no problem: it stays usable, except for the pod
+ * subnet.
  */
 function collides(route: Route, range: AddressRange): boolean {
   const block = blockOfRoute(route);
@@ -86,7 +87,10 @@ function collides(route: Route, range: AddressRange): boolean {
   return !route.viaGateway || block.prefixLength >= range.prefixLength;
 }
 
-/** Maximum number of host routes up to which a free subnet is suggested: each candidate is compared with every route. */
+/**
+ * Maximum number of host routes for which to suggest a free subnet. Above it, the search would take too long, because each candidate is
+ * compared with every route.
+ */
 const MOST_ROUTES = 1000;
 
 /** Returns the first private CIDR block with this prefix length that overlaps no route (RFC 1918, RFC 4193). */

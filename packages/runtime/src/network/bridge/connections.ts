@@ -32,7 +32,7 @@ export class Connections {
   readonly #pods: PodLinks;
   readonly #released: ReleasedLinks;
   readonly #connected = new Map<string, Connection>();
-  /** Addresses by sandbox ID, including those of sandboxes connected by an earlier process. */
+  /** Addresses by sandbox ID, including those of sandboxes connected before a restart. */
   readonly #held: Map<string, string[]>;
   /** Sandboxes that have a veth pair but no address, because another program removed the address files. */
   readonly #strays = new Set<string>();
@@ -118,7 +118,7 @@ export class Connections {
     return link?.master !== undefined;
   }
 
-  /** Whether a connection begun by an earlier process can be completed, because its addresses are in the current subnets. */
+  /** Whether a connection begun before a restart can be completed, because its addresses are in the current subnets. */
   #canResume(sandboxId: string, ranges: AddressRange[]): boolean {
     const addresses = this.#held.get(sandboxId);
     if (addresses?.length !== ranges.length || this.#released.has(sandboxId)) return false;

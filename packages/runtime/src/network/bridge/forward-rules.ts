@@ -27,8 +27,8 @@ export class ForwardRules {
   readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
   /**
-   * The subnets for which this process has created rules. While they are unchanged, it is enough to check that the rules exist, without
-   * their contents.
+   * The subnets for which this process has created rules. As long as they are unchanged, it is enough to check that the rules exist; their
+   * contents need not be compared.
    */
   #madeFor: string | undefined;
 
@@ -49,8 +49,8 @@ export class ForwardRules {
   }
 
   /**
-   * Returns true if rules can only be missing if nf_tables has changed. Returns false if this cannot be determined without running a
-   * program.
+   * Returns true if no rule is in legacy iptables, so that rules cannot be missing unless nf_tables has changed. Returns false if checking
+   * requires running a program.
    */
   async intact({ subnets }: HostRuleset): Promise<boolean> {
     const legacy = await Promise.all(subnets.map(hasLegacyFilter));
@@ -148,7 +148,7 @@ const accepts = (bridge: string, { forward, own }: ForwardChains): boolean =>
   own !== undefined &&
   own.rules.length > 0;
 
-/** Whether the kernel's legacy iptables has a filter table. The kernel lists the names of its tables in a file. */
+/** Whether the kernel's legacy iptables has a filter table, according to the kernel's list of table names in /proc. */
 async function hasLegacyFilter({ family }: Subnet): Promise<boolean> {
   try {
     const names = await readFile(family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names', 'utf8');

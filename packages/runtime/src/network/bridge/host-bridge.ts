@@ -42,7 +42,10 @@ export class HostBridge {
     return plan.kind === 'refuse' ? plan.message : undefined;
   }
 
-  /** Returns a user-facing error message if the bridge belongs to another node; `undefined` if it does not, or if there is no bridge. */
+  /**
+   * Returns a user-facing error message if the bridge belongs to another Podwright node on this host; `undefined` if it does not, or if
+   * there is no bridge.
+   */
   async foreignBridgeMessage(): Promise<string | undefined> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);

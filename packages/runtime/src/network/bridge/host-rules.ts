@@ -60,7 +60,7 @@ export class HostRules {
 
   /**
    * Replaces all rules, whatever their state. Must be called before this process's first sandbox, after creating the bridge, and at startup
-   * if there are sandboxes from an earlier process.
+   * if there are sandboxes from before a restart.
    */
   ensure(): Promise<void> {
     return this.#turns.run(() => this.#make());
@@ -75,7 +75,7 @@ export class HostRules {
     });
   }
 
-  /** Sets the subnets of the rules. They take effect at the next `ensure`. */
+  /** Sets the pod subnets that the rules are for. Takes effect at the next `ensure`. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
     void this.#turns.run(async () => {
@@ -122,7 +122,7 @@ export class HostRules {
     await this.#loggingFailure(deleteWithdrawnFlows(this.#netfilter, ports));
   }
 
-  /** Returns the IDs of the sandboxes with published ports, including sandboxes from an earlier process. */
+  /** Returns the IDs of the sandboxes with published ports, including sandboxes from before a restart. */
   published(): Promise<string[]> {
     return this.#published.ids();
   }

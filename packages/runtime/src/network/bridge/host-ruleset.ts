@@ -25,8 +25,8 @@ export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
 export const LOOPBACK = '127.0.0.0/8';
 
 /**
- * Host ports are not translated for packets to this address: packets with this source address cannot leave the host, and a refused
- * connection is better than a timeout.
+ * The IPv6 loopback address, for which host ports are not forwarded: a client connecting to `::1` also has `::1` as its source address, and
+ * such packets cannot leave the host. A refused connection is better than a timeout.
  */
 export const LOOPBACK_IPV6 = '::1/128';
 
@@ -76,7 +76,7 @@ function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRu
   ];
 }
 
-/** Rules for ports on a single host address go before those for ports on all addresses. */
+/** Returns the rules that forward host ports. Rules for ports on a single host address come before those for ports on all addresses. */
 function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   const ofOne = ports.filter(({ hostIp }) => hostIp !== undefined);
   const ofEvery = ports.filter(({ hostIp }) => hostIp === undefined);

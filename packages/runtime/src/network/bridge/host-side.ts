@@ -83,7 +83,7 @@ export class HostSide {
   }
 
   /**
-   * Marks the network as in use by pods from an earlier process, so that their setup is repaired right away instead of when the next pod
+   * Marks the network as in use by pods from before a restart, so that their setup is repaired right away instead of when the next pod
    * starts.
    */
   markInUse(): void {
@@ -117,13 +117,13 @@ export class HostSide {
     }
   }
 
-  /** Throws `failed_precondition` if the bridge belongs to another node. */
+  /** Throws `failed_precondition` if the bridge belongs to another Podwright node on this host. */
   async requireOwnBridge(): Promise<void> {
     const message = await this.#bridge.foreignBridgeMessage();
     if (message !== undefined) throw new PodwrightError('failed_precondition', message);
   }
 
-  /** Removes the rules, and the bridge if this node created it. No-op if the bridge belongs to another node. */
+  /** Removes the rules, and the bridge if this node created it. No-op if the bridge belongs to another Podwright node on this host. */
   async remove(): Promise<void> {
     if ((await this.#bridge.foreignBridgeMessage()) !== undefined) return;
     await this.#rules.remove();
@@ -159,8 +159,8 @@ export class HostSide {
   }
 
   /**
-   * Repairs the bridge ports of pods whose bridge was removed, possibly under an earlier process that was killed before it could repair
-   * them. Also repairs ports on which an earlier version of Podwright left learning enabled.
+   * Reconnects pods' bridge ports after the bridge was removed, possibly before a restart of this process. Also repairs ports on which an
+   * earlier version of Podwright left learning enabled.
    */
   async #connectPorts(bridgeIndex: number): Promise<void> {
     const { bridge, links, store } = this.#options;

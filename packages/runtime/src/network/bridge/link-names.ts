@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 export const POD_LINK = 'eth0';
 
 /**
- * Number of hash letters in an interface name, which is limited to 15 characters (IFNAMSIZ, linux/if.h). The bridge is hashed too, because
- * two nodes may have sandboxes with the same IDs.
+ * Number of hash letters in an interface name, which is limited to 15 characters (IFNAMSIZ, linux/if.h). The bridge name is hashed as well,
+ * because two Podwright nodes on the same host may have sandboxes with the same IDs.
  */
 const HASH_LETTERS = 11;
 
@@ -25,10 +25,10 @@ export const linkAlias = (bridge: string, sandboxId: string): string => `podwrig
 
 const BRIDGE_ALIAS = 'podwright-node ';
 
-/** A bridge's `alias`, which identifies the node that created it by its state directory, truncated to the kernel's limit. */
+/** A bridge's `alias`: the state directory of the Podwright node that created it, truncated to the kernel's limit. */
 export const bridgeAlias = (stateDir: string): string => `${BRIDGE_ALIAS}${stateDir}`.slice(0, 255);
 
-/** Whether a bridge's alias identifies a node other than the one using `stateDir`. */
+/** Whether a bridge's alias names a state directory other than `stateDir`, so that the bridge belongs to another Podwright node. */
 export const isOfAnotherNode = (alias: string | undefined, stateDir: string): boolean =>
   alias?.startsWith(BRIDGE_ALIAS) === true && alias !== bridgeAlias(stateDir);
 

@@ -27,7 +27,7 @@ export type PodLinksOptions = {
   logger: Logger;
 };
 
-/** A pod's network namespace, and the bridge and addresses it is to be connected with. */
+/** A pod's network namespace, the bridge to attach it to, and its addresses. */
 export type PodConnection = {
   sandboxId: string;
   netnsPath: string;
@@ -57,8 +57,8 @@ export class PodLinks {
   }
 
   /**
-   * Connects a pod with one batch of requests in the host's namespace and one in the pod's. If `resume` is set, completes a connection that
-   * a killed process left incomplete. Fails with ENODEV if the bridge was removed.
+   * Connects a pod, with one batch of netlink requests in the host's network namespace and one in the pod's. If `resume` is set, completes
+   * a connection that a killed process left incomplete. Fails with ENODEV if the bridge was removed.
    */
   async connect(pod: PodConnection, { resume = false } = {}): Promise<void> {
     const { name, peer } = await this.#makePair(pod, resume);

@@ -78,9 +78,7 @@ export class PublishedPortsStore {
     return new Map(entries.sort(([, a], [, b]) => a.order - b.order));
   }
 
-  /**
-   * Reads a record. For a damaged file, still returns the sandbox's ID but no ports, so that the sandbox can be withdrawn like any other.
-   */
+  /** Reads a record. For a damaged file, returns the sandbox's ID without any ports, so that the record can be removed like any other. */
   async #read(name: string): Promise<[string, Publication]> {
     const sandboxId = name.slice(0, -SUFFIX.length);
     try {

@@ -7,8 +7,8 @@ import type { PortRule } from './port-rules.ts';
 const UDP = 17;
 
 /**
- * Deletes UDP flows to published ports that started before the port was forwarded to its current pod: rules apply only to a flow's first
- * packet, and an active flow never expires. TCP and SCTP connections end on their own if no pod replies.
+ * Deletes UDP conntrack flows to published ports that started before the port was forwarded to its current pod. NAT rules see only a flow's
+ * first packet, so an active flow would keep its old destination forever. TCP and SCTP connections end on their own if no pod replies.
  */
 export async function deleteStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
   let addresses: ReadonlySet<string> | undefined;

@@ -62,8 +62,8 @@ export class ChosenNetwork implements Network {
   }
 
   /**
-   * Must be called first when a container runtime starts. Throws `failed_precondition` if the mode would permanently use a bridge that
-   * belongs to another node.
+   * Must be called first when a container runtime starts. Throws `failed_precondition` if the mode is `bridge` or `keep`, pods would get
+   * the default bridge, and that bridge belongs to another Podwright node.
    */
   async begin(): Promise<void> {
     await this.#source.begin();

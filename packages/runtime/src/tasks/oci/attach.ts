@@ -21,7 +21,7 @@ export type AttachOptions = {
   stdin: boolean;
   signal: AbortSignal;
   system: System;
-  /** Returns the PID of the process whose terminal is resized; undefined if it has exited. */
+  /** Returns the PID of the process on the terminal to be resized; undefined if it has exited. */
   pid(): number | undefined;
   /** Whether the process has exited, even if its monitor is still waiting for the client. */
   hasExited(): boolean;

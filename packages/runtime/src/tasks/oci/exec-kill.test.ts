@@ -21,7 +21,7 @@ writeFileSync(config, JSON.stringify({ process: { args: [] } }));
 /** above the kernel's maximum, so there is no such process */
 const PID = 4194305;
 
-/** An OCI runtime that has started a process, but fails on every lookup of its own PID. */
+/** An OCI runtime that has started a process but cannot be killed: reading its own PID throws. */
 function unkillable(pidFile: string) {
   const stdio = [new PassThrough(), new PassThrough(), new PassThrough()];
   const child = Object.assign(new EventEmitter(), { exitCode: null, signalCode: null, stdio, kill: () => false });

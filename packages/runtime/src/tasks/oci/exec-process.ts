@@ -40,7 +40,7 @@ export type StartedExec = {
   remove(): Promise<void>;
 };
 
-/** A run of the OCI runtime's `exec` command. Its PID file also gives access to the process that was started in the task. */
+/** An invocation of the OCI runtime's `exec` command. Its PID file also gives access to the process that was started in the task. */
 export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;

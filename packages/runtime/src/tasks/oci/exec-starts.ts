@@ -2,7 +2,10 @@ import { raceAbort, Timer } from '@podwright/base';
 
 /** Maximum number of concurrent starts of commands with streams. */
 const MAX_STARTS = 16;
-/** A start no longer counts after this time, because it may hang, for example in a directory on a file server that does not respond. */
+/**
+ * A start no longer counts toward the limit after this time, because it may hang, for example in a directory on a file server that does not
+ * respond.
+ */
 const MAX_START_MS = 2000;
 
 /**
@@ -61,7 +64,7 @@ export class ExecStarts {
     return at !== -1;
   }
 
-  /** Passes on the turn of a command that is running or was not started. */
+  /** Gives the next waiting start its turn, after a command is running or was not started. */
   #next(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -12,7 +12,7 @@ import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.
 import { ExecProcess, type ExecRequest, type StartedExec, writeProcess } from './exec-process.ts';
 import { BUNDLE_FILES } from './task-files.ts';
 
-/** What running commands on terminals requires in addition to the OCI runtime: the conmon program, and the attach sockets. */
+/** Dependencies for running commands on terminals, in addition to the OCI runtime: the conmon program, and the attach sockets. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets };
 
 /** Name of the OCI runtime's log file in conmon's directory. An absolute path would be truncated at the colon by crun. */

@@ -91,7 +91,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #execStarts = new ExecStarts();
   /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
-  /** Serializes kills of tasks whose monitor has died. */
+  /** Serializes killing tasks whose monitor has died. */
   readonly #endings = new KeyedLock();
   /** Aborted when the task runtime is closed. */
   readonly #closed = new AbortController();

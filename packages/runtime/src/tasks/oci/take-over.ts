@@ -7,7 +7,7 @@ import { BUNDLE_FILES, type TaskFiles } from './task-files.ts';
 import { endUnmonitoredTask, readTaskState, type TaskStateDependencies } from './task-state.ts';
 
 /**
- * Cleans up after an earlier process of the container runtime. Kills the commands it was running in tasks, whose callers are gone, and
+ * Cleans up after a restart of the container runtime. Kills commands that were left running in tasks, because their callers are gone, and
  * removes partially written files. Tasks keep running unless their monitor has died, in which case they are killed. Failures for individual
  * tasks are logged and do not block the others.
  */

@@ -45,7 +45,7 @@ export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
  */
 export class TaskFiles {
   readonly records: string;
-  /** Directory of exit codes; conmon writes a task's to the file `<id>`. */
+  /** Directory of exit codes; conmon writes each task's exit code to the file `<id>`. */
   readonly exits: string;
   /** Directory for the PID files of commands running in tasks. */
   readonly execs: string;

@@ -7,7 +7,7 @@ import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 export type UpdateEnvironment = { runtime: OciRuntime; cgroups: CgroupHierarchy };
 
-/** Changes the task's limits. They are passed in a file, because crun's stdin would be a socket, which it cannot read them from. */
+/** Changes the task's limits. They are passed in a file: stdin would be a socket, from which crun cannot read them. */
 export async function updateTask(
   { runtime, cgroups }: UpdateEnvironment,
   record: TaskRecord,
@@ -27,8 +27,8 @@ export async function updateTask(
 }
 
 /**
- * Whether the CPU quota must be removed here. On cgroup v1, crun 1.8 fails to remove it, because it writes the largest integer, which the
- * kernel rejects. Other OCI runtimes must remove it themselves, because runc restores its last quota on each update that has none.
+ * Whether this process must remove the CPU quota itself. On cgroup v1, crun 1.8 fails to remove it, because it writes the largest integer,
+ * which the kernel rejects. Other OCI runtimes have to do it themselves: runc would restore its last quota on each update that has none.
  */
 function mustRemoveQuota({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
   return runtime.name === 'crun' && quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;

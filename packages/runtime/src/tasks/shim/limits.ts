@@ -10,7 +10,7 @@ export const KILL_TIMEOUT_MS = 10_000;
 export const DELETE_TIMEOUT_MS = 10_000;
 /** Timeout for a shim without tasks to exit. */
 export const SHUTDOWN_TIMEOUT_MS = 5_000;
-/** How often to search for shims to kill. A single search is not enough, because the shim binary may just be starting a shim. */
+/** How many times to search for shims to kill. A single search is not enough, because the shim binary may just be starting a shim. */
 export const KILL_ROUNDS = 20;
 
 /** How long an exited process's output pipes must be silent before they are closed. Its children may still hold them open. */

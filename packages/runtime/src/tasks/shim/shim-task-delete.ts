@@ -96,8 +96,8 @@ async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTas
 }
 
 /**
- * Cleans up if the shim does not have the task. The shim may still be about to create it, if an earlier runtime process was killed during
- * the create call.
+ * Cleans up if the shim does not have the task. The shim may still be about to create it, if the container runtime was killed during the
+ * create call.
  */
 async function cleanUpUnknownTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);

@@ -18,7 +18,7 @@ const taskSchema = z.object({
   /** The shim's bundle directory, separate from the caller's. */
   bundle: z.string(),
   program: shimProgramSchema,
-  /** ID of the sandbox whose tasks share a shim; '' if the shim is not shared. */
+  /** ID of the sandbox, if its tasks share a shim; '' if the shim is not shared. */
   group: z.string(),
   cgroupsPath: z.string(),
   terminal: z.boolean(),

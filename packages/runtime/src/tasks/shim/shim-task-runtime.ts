@@ -54,7 +54,7 @@ const RESOURCES_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/Li
 
 /**
  * Runs tasks in containerd shims, with one shim for all of a pod's containers. Shims outlive this process. This process handles stdio and
- * logs. They continue after a restart, because meanwhile a holder process per task keeps the pipes open.
+ * logs; both continue after a restart, because a holder process per task keeps the pipes open in the meantime.
  */
 export class ShimTaskRuntime implements TaskRuntime {
   readonly name = 'shim-v2';

@@ -191,8 +191,8 @@ export async function removeLostTask({ shims, logger }: ShimTaskDependencies, re
 }
 
 /**
- * Adopts a task from before the restart: waits for its exit, serves its stdio, and kills the execs run in it for the earlier process's
- * clients. Returns `undefined` if the task's exit is already recorded, or if the task was never created.
+ * Adopts a task from before the restart: waits for its exit, serves its stdio, and kills execs whose clients were disconnected by the
+ * restart. Returns `undefined` if the task's exit is already recorded, or if the task was never created.
  */
 export async function adoptTask(
   dependencies: ShimTaskDependencies,

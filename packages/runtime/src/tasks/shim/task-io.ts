@@ -63,7 +63,7 @@ export class TaskIo {
     if (paths.stdin !== '') this.#stdin = openFifoWriter(paths.stdin);
   }
 
-  /** Called once when stdin has been closed here, so that the shim closes it too. */
+  /** Called once this process has closed stdin, so that the shim closes it too. */
   onStdinEnd: () => void = () => undefined;
 
   attach(withStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
