@@ -34,7 +34,7 @@ export function versionOfBuild(checkout = '.', environment: NodeJS.ProcessEnv = 
 
 /** Release tags consist of `v` and a semantic version. */
 function versionOfTag(checkout: string): string | undefined {
-  // newest first, and a release before its pre-releases
+  // sort newest first, and a release before its pre-releases
   const git = ['-C', checkout, '-c', 'versionsort.suffix=-', 'tag', '--sort=-version:refname', '--points-at', 'HEAD'];
   const { status, stdout } = spawnSync('git', git, { encoding: 'utf8' });
   const found = (status === 0 ? stdout : '').match(/^v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/m)?.[0];

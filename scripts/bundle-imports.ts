@@ -122,7 +122,7 @@ function directImports(items: Item[], { index, from }: { index: Map<string, Plac
   return statements.join(' ');
 }
 
-/** A module with the functions and classes of a CommonJS package, which is loaded when one of them is first called. */
+/** A module that exports the functions and classes of a CommonJS package, and loads the package when one of them is first called. */
 async function lateModule(name: string): Promise<string> {
   const all = (await import(name)) as Record<string, unknown>;
   const exported = Object.keys(all).filter(

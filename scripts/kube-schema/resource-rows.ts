@@ -37,8 +37,8 @@ const PROXY_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
 const STREAM_VERBS = ['create', 'get'];
 
 /**
- * The verbs in discovery for the methods in the OpenAPI document. Every resource that can be listed can be watched, except component
- * statuses.
+ * The discovery verbs that correspond to the methods in the OpenAPI document. Every resource that can be listed can be watched, except
+ * component statuses.
  */
 function verbsOf({ verbs, kind }: Subresource, subresource: string): string[] {
   if (verbs.includes('connect')) return subresource === 'proxy' ? PROXY_VERBS : STREAM_VERBS;

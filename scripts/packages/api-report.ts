@@ -51,7 +51,10 @@ class Modules {
     this.#directory = directory;
   }
 
-  /** The exports of a module, by name. A string is the module of a name declared by another package or by a generated file. */
+  /**
+   * Returns the exports of a module, by name. For a name declared by another package or by a generated file, the value is just the name of
+   * that module.
+   */
   exportsOf(module: string): [string, Found | string][] {
     const { exported, exportedModules } = this.#file(module);
     const named = [...exported].map(([as, origin]): [string, Found | string] => [

@@ -11,7 +11,7 @@ export function bundledPackages(metafile: Metafile): BundledPackage[] {
     Object.entries(parts).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
   );
   const names = inputs.flatMap((file) => NODE_MODULES.exec(file)?.[1] ?? []);
-  // koffi's native part is not an esbuild input
+  // koffi's native part is not an esbuild input, so add its package
   return [...new Set([...names, '@koromix/koffi-linux-x64'])].sort().map(describePackage);
 }
 

@@ -25,8 +25,8 @@ import { type Architecture, nodeBinary } from './node-binary.ts';
 import { appendPayload } from './payload.ts';
 
 /**
- * Flags of Node.js itself: V8 flags would make it reject its own compiled code. The warning is disabled because `process.execve` and code
- * from memory are experimental.
+ * Flags of Node.js only, because it would reject the executable's compiled code if V8 flags were set. The warning is disabled because
+ * `process.execve` and code from memory are experimental.
  */
 const FLAGS = ['--disable-warning=ExperimentalWarning', ...PROCESS_FLAGS];
 

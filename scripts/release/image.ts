@@ -110,7 +110,7 @@ function ownerOf(path: string): string {
     try {
       return run('dpkg', ['-S', candidate]).split(':')[0]!;
     } catch {
-      // recorded under another path
+      // the file may be recorded under its other path
     }
   }
   throw new Error(`make the image: no package of the host owns ${path}, so its licence is unknown`);

@@ -9,7 +9,7 @@ export type Architecture = (typeof ARCHITECTURES)[number];
 
 /** The version used to run and test a checkout. */
 export const NODE_VERSION = /^NODE_VERSION=.*:-([\d.]+)\}/m.exec(readFileSync('scripts/setup.sh', 'utf8'))?.[1] ?? '';
-/** Integrity hashes of that version's packages. */
+/** Integrity hashes of the npm packages that contain this version of Node.js. */
 const INTEGRITY = {
   x64: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   arm64: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',

@@ -28,7 +28,7 @@ export function makeRpm(output: string, { version, scratch, files, epoch }: DebO
   renameSync(join(top, 'RPMS/x86_64', built!), output);
 }
 
-/** Disables the post-build scripts, which would strip the executable, and automatic library dependencies. */
+/** Disables automatic library dependencies, and the post-build scripts, which would strip the executable. */
 function spec(version: string, { root, names }: { root: string; names: string[] }): string {
   const { glibc, glibcxx } = requiredLibraries('x64');
   const files = names.map((name) => `${markOf(name)}${name}`);

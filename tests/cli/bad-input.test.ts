@@ -185,7 +185,7 @@ test('the message of a failing CNI plugin is shown, its repeated events are aggr
   const { code, out } = await place.call(...config, 'run', '--detach', '--timeout', '4s', file);
   assert.equal(code, 1);
   assert.match(out, /no cable/);
-  // each attempt has its own sandbox, and so a different ID in its message
+  // each attempt creates a sandbox with a different ID, which must not result in separate events
   const events = async () => {
     const { items } = await place.json<{ items: Event[] }>(...config, 'get', 'events');
     return items.filter(({ reason }) => reason === 'FailedCreatePodSandBox');

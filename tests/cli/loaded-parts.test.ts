@@ -41,7 +41,7 @@ async function load(directory: string, args: string[]): Promise<Loaded & { out: 
   return { out, sources, packages: [...new Set(packages)], builtins };
 }
 
-/** Returns all sources loaded together with a source through its chunk's static imports. */
+/** Returns all sources that are loaded whenever a source is, through the static imports of its chunk. */
 function sourcesWith(source: string): string[] {
   const directory = join(bundle.program, '..');
   const sourcesOf = (script: string) =>

@@ -20,8 +20,8 @@ const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3);
 /** Same value as in bin/podwright. */
 process.env.MALLOC_ARENA_MAX ??= '1';
 /**
- * Allowance for compiled code and bounded caches: 13 KiB per pod measured. Without fast paths an idle daemon does not collect garbage, so
- * the heap stays at the size V8 has let it reach: 34 MiB more, both after the second and after the third round.
+ * Allowance for compiled code and bounded caches, measured at 13 KiB per pod. Without fast paths, an idle daemon does not collect garbage,
+ * so the heap stays at the size V8 has let it reach: 34 MiB more, both after the second and after the third round.
  */
 const RSS_SLACK_MIB = fastPaths ? Math.min(15, 0.02 * PODS * ROUNDS) : 50;
 /** An idle daemon collects the pods' garbage within two checks, which run every 5 s. */

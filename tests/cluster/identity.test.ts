@@ -195,7 +195,7 @@ test('callers of the kubelet are authenticated by certificates and tokens, and a
     outgoing.end();
     return promise;
   };
-  // the cluster has signed the serving certificate, so it can be verified by the cluster's CA and the address
+  // the serving certificate is signed by the cluster, so verify it against the cluster's CA and the address
   const pods = await soon(() => ask(cluster.certificate('admin', ['system:masters']) as never).catch(() => undefined));
   assert.match(pods, /^200 \{"kind":"PodList"/);
   assert.match(await ask({}), /^401 /);

@@ -10,7 +10,7 @@ export type Invitation = { server: string; token: string; hash: string; authorit
 
 export type JoinedNode = {
   machine: Machine;
-  /** The directory of its certificates on the machine. */
+  /** The directory of the node's certificates on the machine. */
   pki: string;
   start(): Promise<void>;
   kill(): Promise<void>;

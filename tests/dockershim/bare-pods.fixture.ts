@@ -81,7 +81,7 @@ export class BarePods implements AsyncDisposable {
     return await this.#start(formatName(name), { ...command, HostConfig: { NetworkMode: 'none', ...host } });
   }
 
-  /** Starts a container in a pod that runs a script. */
+  /** Starts a container that runs a script in the given pod. */
   async container(sandboxId: string, script: string, options: BareContainer = {}): Promise<string> {
     const own = { [TYPE_LABEL]: CONTAINER_TYPE, [SANDBOX_ID_LABEL]: sandboxId };
     const labels = dockerLabels({ labels: { app: 'bare' }, annotations: {} }, own);

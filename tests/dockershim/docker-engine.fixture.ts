@@ -65,7 +65,7 @@ export async function startDockerEngine(options: DockerEngineOptions = {}): Prom
       const ended = once(daemon, 'exit');
       daemon.kill('SIGKILL');
       await ended;
-      // the daemon's containerd exits with it, but as an unreaped zombie would be considered running by the next daemon
+      // remove the PID file: containerd exits with the daemon, but the next daemon would take its unreaped zombie for a running containerd
       await rm(join(scratch, 'exec/containerd/containerd.pid'), { force: true });
       await meanwhile?.();
       daemon = spawnDaemon(scratch, options);

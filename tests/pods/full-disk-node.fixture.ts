@@ -90,7 +90,7 @@ export class FullDiskNode {
     await once(this.#daemon!, 'exit');
   }
 
-  /** Runs `podwright stop`, and asserts that all that pods leave behind on the host is the logs of evicted ones. */
+  /** Runs `podwright stop`, and asserts that pods leave nothing behind on the host except the logs of evicted ones. */
   async stop(): Promise<void> {
     const evictedBefore = (await this.place.pods()).filter(isEvicted).map(({ metadata }) => metadata.uid);
     await this.place.ok('stop');

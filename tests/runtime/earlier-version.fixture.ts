@@ -14,7 +14,7 @@ import type { TestPlace } from '../fixtures/runtime-under-test.ts';
 
 const bundleOf = ({ options }: TestPlace, id: string) => join(options.state, 'tasks', id);
 
-/** Empties a created container's bundle, as in that version. Returns the spec it contained. */
+/** Empties a created container's bundle, as in version 0.1.0. Returns the spec it contained. */
 export function emptyBundle(place: TestPlace, id: string): OciSpec {
   const file = join(bundleOf(place, id), 'config.json');
   const spec = JSON.parse(readFileSync(file, 'utf8')) as OciSpec;
@@ -22,7 +22,7 @@ export function emptyBundle(place: TestPlace, id: string): OciSpec {
   return spec;
 }
 
-/** Starts a created container the way StartContainer did in that version, while no runtime is running. Returns its PID. */
+/** Starts a created container the way StartContainer did in version 0.1.0, while no runtime is running. Returns its PID. */
 export async function startAsBefore(place: TestPlace, id: string): Promise<number> {
   const spec = emptyBundle(place, id);
   const files = new TaskFiles(join(place.options.state, 'oci'));

@@ -76,7 +76,7 @@ async function runMover(name: string, amount: string, limits = {}): Promise<void
   assert.equal(String(started), 'moving\n');
 }
 
-/** Returns the files to write a PID to so that a process joins the cgroups of another process. */
+/** Returns the files to which a PID must be written to move that process into another process's cgroups. */
 async function cgroupFiles(pid: number): Promise<string[]> {
   const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n');
   const { trees } = await discoverCgroups();

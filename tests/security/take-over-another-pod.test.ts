@@ -165,7 +165,7 @@ test('a pod with a UID that is free again does not get the earlier pod’s volum
     writeFileSync(thieves, manifestOf({ namespace: 'aaa', name: 'thief', uid }));
   });
   await untilThiefRuns();
-  // and the other way around, while the node is running
+  // the other way around, while the node is running: now the UID belongs to the thief
   writeFileSync(victims, text);
   await node.untilRefused(`UID ${uid} is already that of pod aaa/thief`);
   rmSync(thieves);

@@ -170,7 +170,7 @@ export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec 
   };
 }
 
-/** Returns a unique number to pass to `sleep`, by which its processes can be found. */
+/** Returns a unique number to pass to `sleep`, which makes it possible to find its processes. */
 export function newMark(): string {
   return `98${randomInt(1e6, 1e7)}`;
 }

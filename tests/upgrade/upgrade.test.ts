@@ -9,7 +9,7 @@ import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 import { buildRelease, install, type Release, sha256, writeRelease } from './release.fixture.ts';
 
-/** Reports its version, as required by the upgrade's trial run, but does not start a node. */
+/** A program that reports its version, as required by the upgrade's trial run, but does not start a node. */
 const BROKEN = `#!${process.execPath}
 if (process.argv.includes('version')) console.log('{"client":"0.3.0"}');
 else process.exit(7);
@@ -164,7 +164,7 @@ function moved(from: string, to: string): string {
   return to;
 }
 
-/** Renames the archive to that of another version, and updates its checksum. */
+/** Renames the archive as if it were another version's, and updates its checksum. */
 function renamed(archive: string, version: string): string {
   const path = moved(archive, archive.replace('0.2.0', version));
   writeFileSync(`${dirname(path)}/SHA256SUMS`, `${sha256(path)}  ${basename(path)}\n`);

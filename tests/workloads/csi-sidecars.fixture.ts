@@ -1,4 +1,6 @@
-/** Does the work of a CSI driver's external-provisioner and external-attacher, by polling a node's API over its Unix socket. */
+/**
+ * Does the work of a CSI driver's external-provisioner and external-attacher, by polling the node's Kubernetes API over its Unix socket.
+ */
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,7 +15,7 @@ export type StoredObject = {
   // biome-ignore lint/suspicious/noExplicitAny: fields of any kind
 } & Record<'spec' | 'status', any>;
 
-/** Calls a node's API. Rejects unless the status is 2xx or 404; returns undefined for 404. */
+/** Calls the node's Kubernetes API. Rejects unless the status is 2xx or 404; returns undefined for 404. */
 export class NodeApi {
   readonly #socketPath: string;
 

@@ -148,7 +148,7 @@ async function requestOverHttp1(
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
   const { status, fields: answered, framing, body } = await reading;
-  // a body over the limits is truncated; a body that ends with the connection may also end with a reset
+  // a body that exceeds the limits is truncated; a body that lasts until the connection is closed may also be ended by a reset
   const { error } = body;
   const bodyError =
     error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };

@@ -1,5 +1,8 @@
 /** Timeout for CRI statistics calls. */
 export const STATISTICS_TIMEOUT_MS = 30_000;
 
-/** `refreshMs`: cAdvisor's housekeeping interval. `demandMs`: longer than Prometheus's default interval between scrapes. */
+/**
+ * When cached statistics are refreshed: at the age of cAdvisor's housekeeping interval (`refreshMs`), for as long as they are requested at
+ * least every `demandMs`, which is longer than Prometheus's default scrape interval.
+ */
 export const STATISTICS_CACHE = { refreshMs: 10_000, demandMs: 90_000 };

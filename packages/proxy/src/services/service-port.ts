@@ -93,7 +93,10 @@ function portOf(
   ];
 }
 
-/** Validation permits spaces around a range. A range of all addresses means no restriction. */
+/**
+ * Returns the source ranges of an IP family; empty if one of them includes all addresses, which means no restriction. The API server's
+ * validation permits spaces around a range.
+ */
 function sourceRanges(ranges: string[], version: IpVersion): string[] {
   const own = ofFamily(
     ranges.map((range) => range.trim()),

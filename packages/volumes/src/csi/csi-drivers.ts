@@ -69,7 +69,7 @@ export class CsiDrivers implements PluginHandler {
   }
 
   async deregister({ name, endpoint }: Plugin): Promise<void> {
-    // it may have been replaced by a driver with a higher version
+    // the driver may already have been replaced by one with a higher version
     if (this.#drivers.get(name)?.endpoint !== endpoint) return;
     this.#drivers.delete(name);
     await this.#options.nodes.uninstall(name);

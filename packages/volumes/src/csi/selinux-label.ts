@@ -42,7 +42,7 @@ export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
   const policy = /^SELINUXTYPE\s*=\s*(\S+)/m.exec(read('etc/selinux/config') ?? '')?.[1] ?? 'targeted';
-  // same order as in the container runtime
+  // files to look in, in the same order as in the container runtime
   const contexts =
     read('usr/share/containers/selinux/contexts') ?? read(join('etc/selinux', policy, 'contexts/lxc_contexts')) ?? '';
   const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(contexts)?.[1];

@@ -24,7 +24,7 @@ export class VolumesInUse {
   readonly #requested = new Map<string, string>();
   /** Attached volumes that may be in use, including staged volumes not used by any pod. */
   readonly #inUse = new Set<string>();
-  /** Volumes in use and attached volumes according to the latest Node object, and a promise for its next version. */
+  /** State from the latest Node object: volumes in use, attached volumes, and a promise that resolves on the next version. */
   #reported = new Set<string>();
   #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();

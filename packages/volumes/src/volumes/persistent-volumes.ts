@@ -13,7 +13,10 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** A cluster's PersistentVolume for a pod. `volume` is the volume in the pod spec; `directory` is the path for this type and volume. */
+/**
+ * A PersistentVolume in the API server, requested by a pod. `volume` is the volume in the pod spec; `directory` is the path for this type
+ * and volume.
+ */
 export type PersistentVolumeRequest = VolumeRequest & { bound: BoundVolume; readOnly: boolean };
 
 /** A type of PersistentVolume, such as NFS. */
