@@ -147,6 +147,8 @@ test('commands load only what they need', async (t) => {
   const others = ps.sources.filter((path) => !/^packages\/(?:base|cli)\/src\//.test(path));
   assert.deepEqual(others.sort(), [
     'packages/host/src/network/socket-path.ts',
+    'packages/kube-api/src/objects/conditions.ts',
+    'packages/kube-api/src/objects/event.ts',
     'packages/kube-api/src/pods/pod-summary.ts',
   ]);
   const settings = ps.sources.filter((path) => path.startsWith('packages/cli/src/settings/'));
