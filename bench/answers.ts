@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 const TEXT = 'a response of the bench';
-/** Port of the web server in the benchmark pods. */
+/** Port on which the web server in the benchmark pods listens. */
 export const WEB_PORT = 8080;
 
 /**

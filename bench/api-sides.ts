@@ -70,7 +70,7 @@ export async function startUpstream({ sides }: Pick<Bench, 'sides'>): Promise<Ap
   return { client, pids: plane.pids, startMs: plane.serverStartMs, stop };
 }
 
-/** Number of bytes the processes have caused to be written to disk. */
+/** Returns how many bytes the processes have caused to be written to disk. */
 export function writtenBytes(pids: number[]): number {
   const bytes = (pid: number) =>
     Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);

@@ -24,7 +24,7 @@ const STORED = 5000;
 const REST_MS = 10_000;
 const STARTS = 3;
 const WATCH_SECONDS = 600;
-/** Time for the servers to release memory and flush pending writes. */
+/** How long to wait until the servers have released memory and flushed pending writes. */
 const SETTLE_MS = 3000;
 
 const NAMESPACE = 'bench';
@@ -82,7 +82,7 @@ async function prepare(client: KubeClient): Promise<void> {
   await client.create(SERVICE_ACCOUNTS, account as never).catch(() => undefined); // a controller may have made it
 }
 
-/** Pods stay pending: neither side runs a scheduler. */
+/** Returns a pod to be created. It stays pending, because neither side runs a scheduler. */
 function podOf(name: string): never {
   const env = Array.from({ length: 20 }, (_, index) => ({ name: `NAME_${index}`, value: `value of ${index}` }));
   const container = { name: 'main', image: 'registry.example/bench:1', env, ports: [{ containerPort: 80 }] };
@@ -141,7 +141,7 @@ async function calls(sides: ApiSides, names: Names): Promise<ApiRow[]> {
   ];
 }
 
-/** A watch on pods. */
+/** A watch on the pods of one API server, for timing when a write's event arrives. */
 class Watched {
   readonly #controller = new AbortController();
   #event = Promise.withResolvers<void>();
@@ -207,7 +207,7 @@ async function atRest(sides: ApiSides, names: Names): Promise<ApiRow[]> {
   ];
 }
 
-/** Time from starting a node with an API until its Node object is Ready. */
+/** Measures the time from starting a node with an API until its Node object is Ready. */
 async function nodeReady(bench: Pick<Bench, 'scratch' | 'sides'>): Promise<ApiRow> {
   const samples: number[] = [];
   for (let round = 0; round < STARTS; round++) {

@@ -5,11 +5,11 @@ import type { Side } from './sides.ts';
 export type Bench = {
   scratch: string;
   containerd: Side;
-  /** With default settings. */
+  /** Podwright's runtime with default settings. */
   podwright: Side;
-  /** With containerd's CNI configuration and OCI runtime. */
+  /** Podwright's runtime with containerd's CNI configuration and OCI runtime. */
   matched: Side;
-  /** With default settings, but without ready sandboxes (sandboxes created in advance). */
+  /** Podwright's runtime with default settings, but without ready sandboxes (sandboxes created in advance). */
   unready: Side;
   registry: Registry;
   /** All started sides, stopped in reverse order at the end or on a signal. `stop` may be called more than once. */

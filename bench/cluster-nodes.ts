@@ -97,7 +97,7 @@ export async function untilReady(client: KubeClient, name: string): Promise<void
   });
 }
 
-/** Settings of Podwright's kubelets, apart from directories. */
+/** Returns the settings of Podwright's kubelets, apart from directories. */
 const settingsOf = ({ index, kubeconfig }: StartedKubelet) => `[cluster]
 kubeconfig = "${kubeconfig}"
 [kubelet.server]
@@ -144,7 +144,7 @@ ${settingsOf(started)}`,
   return spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
 }
 
-/** Starts upstream's kubelet with the containerd in `directory`. */
+/** Starts upstream's kubelet, using the containerd whose files are in `directory`. */
 export async function upstreamKubelet(
   directory: string,
   { index, kubeconfig, name }: StartedKubelet,

@@ -107,7 +107,7 @@ function podsOf({ name: nodeName }: ClusterNode, { count, hasToken }: { count: n
 
 type Pods = ReturnType<typeof podsOf>;
 
-/** Milliseconds from the first POST until a watcher sees all pods Running. */
+/** Returns the milliseconds from the first POST until a watcher sees all pods Running. */
 async function bringUp({ client, seen }: Places, pods: Pods): Promise<number> {
   const beginMs = performance.now();
   await Promise.all(pods.map((pod) => client.create(PODS, pod)));
@@ -118,7 +118,7 @@ async function bringUp({ client, seen }: Places, pods: Pods): Promise<number> {
 const isRunning = (pod: PodObject | undefined) =>
   pod?.status?.phase === 'Running' && (pod.status.containerStatuses ?? []).every(({ ready }) => ready);
 
-/** Milliseconds from the first DELETE until a watcher sees all pods removed. */
+/** Returns the milliseconds from the first DELETE until a watcher sees all pods removed. */
 async function takeDown({ client, seen }: Places, pods: Pods): Promise<number> {
   const beginMs = performance.now();
   await Promise.all(pods.map(({ metadata }) => client.delete(PODS, metadata)));
@@ -141,7 +141,7 @@ async function memoryOfNodes(places: Places) {
   return rss;
 }
 
-/** Traffic of nodes without pods, measured on all nodes at the same time. */
+/** Measures the network traffic of nodes without pods, on all nodes at the same time. */
 async function bytesAtRest(nodes: ClusterNodes) {
   await sleep(15_000);
   const entries = Object.entries(nodes) as [keyof ClusterNodes, ClusterNode][];

@@ -14,7 +14,9 @@ import { inTurns } from './turns.ts';
 import { until } from './until.ts';
 import { manifest, variedManifests } from './varied-manifests.ts';
 
-/** Rounds and pauses, for commands that take milliseconds and for commands that start pods. */
+/**
+ * Number of rounds and the pause between turns, for commands that take milliseconds and for those that start one pod, many pods or a node.
+ */
 const CALLS = { rounds: 30, settleMs: 20 };
 const PODS = { rounds: 15, settleMs: 500 };
 const ALL_VARIED = { rounds: 10, settleMs: 1000 };
@@ -63,7 +65,7 @@ class Commands {
     this.#podman = podman;
   }
 
-  /** Benchmarks of short-running commands, with one pod on the node. */
+  /** Measures short-running commands, with one pod on the node. */
   async calls(): Promise<CommandRow[]> {
     const file = this.#file('asked', manifest('asked'));
     await this.#took(this.#podwright('run', '--detach', file));
@@ -82,7 +84,7 @@ class Commands {
     return rows;
   }
 
-  /** Benchmarks of starting and removing a single pod, and twenty different pods one after another. */
+  /** Measures starting and removing a single pod, and twenty different pods one after another. */
   async pods(): Promise<CommandRow[]> {
     const file = this.#file('one', manifest('one'));
     const removals = { podwright: [] as number[], podman: [] as number[] };
@@ -121,7 +123,7 @@ class Commands {
     ];
   }
 
-  /** Memory of a foreground `run` while it follows its pod. */
+  /** Measures the memory of a foreground `podwright run` while it follows its pod. */
   async memory(): Promise<CommandRow> {
     const [program, ...args] = this.#podwright('run', this.#file('followed', manifest('followed')));
     const child = spawn(program!, args, { stdio: 'ignore' });
@@ -141,7 +143,7 @@ class Commands {
     };
   }
 
-  /** Benchmark of a cold start: the time until a pod runs, including the start of the node. Each round stops the node again. */
+  /** Measures a cold start: the time until a pod runs, including the start of the node. Each round stops the node again. */
   async cold(): Promise<CommandRow> {
     const file = this.#file('cold', manifest('cold'));
     const config = join(this.#node.directory, 'config.toml');

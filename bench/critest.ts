@@ -23,14 +23,15 @@ type Operations = Record<string, number[]>;
 /** The output file of a critest benchmark. */
 type Written = { operationsNames: string[]; datapoints: { operationsDurationsNs: number[] }[] };
 
-/** critest's own pod and container benchmarks (`-benchmark`), on both sides. */
+/** Runs critest's own pod and container benchmarks (`-benchmark`) on both sides. */
 export async function measureCritest(bench: Bench): Promise<Table> {
   if (CRITEST === undefined)
     throw new PodwrightError(
       'failed_precondition',
       'the part critest needs the program critest: set PODWRIGHT_BENCH_CRITEST',
     );
-  // critest puts pods there if the runtime does not report its cgroup driver, as is the case with containerd 1.6
+  // cgroups that may not exist yet: critest puts pods into them if the runtime does not report its cgroup driver, as containerd 1.6 does
+  // not
   const slices = cgroupTrees().map((tree) => join(tree, 'system.slice'));
   const made = slices.filter((slice) => !existsSync(slice));
   try {

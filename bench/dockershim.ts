@@ -219,7 +219,7 @@ async function fill(side: Side): Promise<RunningPod[]> {
   return pods;
 }
 
-/** Memory of the daemons with fifty pods, after a few list calls. */
+/** Measures the memory of the daemons with fifty pods, after a few list calls. */
 async function memory({ ours, peer }: Places): Promise<Line[]> {
   const rssOf = async (side: Side) => {
     const pods: RunningPod[] = [];

@@ -14,7 +14,10 @@ import { until } from './until.ts';
 import { apiSettings } from './workload-sides.ts';
 
 const ROUNDS = 3;
-/** Side index of the first round (`subnetOf`). The other parts use different ones. */
+/**
+ * Index of the side in the first round, which selects its subnet (`subnetOf`). It differs from the indices in the benchmark's other parts,
+ * so that subnets do not collide.
+ */
 const FIRST_INDEX = 22;
 const APP = `apiVersion: apps/v1
 kind: Deployment
@@ -32,7 +35,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80, targetPort: ${WEB_PORT}}]}
 `;
 
-/** Returns one time per round, in milliseconds. */
+/** Returns how long the cold start took in each round, in milliseconds. */
 export async function measureFromNothing({ scratch, sides }: Pick<Bench, 'scratch' | 'sides'>): Promise<number[]> {
   const archive = join(scratch, 'app.tar');
   await writeExampleArchive(archive);

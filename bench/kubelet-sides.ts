@@ -9,7 +9,7 @@ import type { Bench } from './bench.ts';
 import { BRIDGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
 
 const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
-/** Large enough that a log of a hundred megabytes is never rotated. */
+/** Maximum size of a container's log file, large enough that a log of a hundred megabytes is never rotated. */
 const MAX_LOG_SIZE = '1Gi';
 const FIRST_PORT = 10_900;
 
@@ -98,7 +98,7 @@ function kubeletSide(runtime: Side, { manifests, ports, child }: SideParts): Kub
   return { runtime, manifests, out, url: `https://127.0.0.1:${ports.https}`, pid: child?.pid ?? runtime.pid, stop };
 }
 
-/** Settings of both of Podwright's kubelets, apart from directories. */
+/** Returns the settings of both of Podwright's kubelets, apart from directories. */
 const serverSettings = ({ https, healthz }: Ports, { certificate, key }: Certificate) => `[kubelet]
 container_log_max_size = "${MAX_LOG_SIZE}"
 [kubelet.server]
@@ -143,7 +143,7 @@ async function upstreamKubelet(directory: string, { index, ports, certificate }:
     endpoint: `unix://${directory}/c.sock`,
     ports,
     cgroupRoot: `/${BRIDGE}${index}`,
-    // --seccomp-default matches Podwright's default
+    // enables --seccomp-default, because that is Podwright's default
     flags: [...served, '--container-log-max-size', MAX_LOG_SIZE, '--seccomp-default'],
   });
   return child;

@@ -93,7 +93,7 @@ export async function runManifests(
   const names = Array.from({ length: count }, () => `k${counter++}`);
   const beginMs = performance.now();
   for (const name of names) {
-    // written to a temporary file and renamed, so the kubelet only sees complete manifests
+    // manifests are written to a temporary file and renamed, so the kubelet only sees complete ones
     const temporary = join(manifests, `.${name}.tmp`);
     writeFileSync(temporary, manifest({ name, out, probe, script }));
     renameSync(temporary, join(manifests, `${name}.yaml`));
@@ -104,7 +104,7 @@ export async function runManifests(
 
 export async function removeManifests({ manifests, out, runtime }: KubeletSide): Promise<void> {
   for (const name of readdirSync(manifests)) rmSync(join(manifests, name));
-  // wait, because a kubelet killed while stopping a sandbox would leave its network behind
+  // waits until the sandboxes are stopped, because a kubelet killed while stopping one would leave its network behind
   const filter = { state: { state: PodSandboxState.SANDBOX_READY } };
   await until(async () => (await runtime.cri.runtime.listPodSandbox({ filter })).items.length === 0 || undefined, 50);
   for (const name of readdirSync(out)) rmSync(join(out, name));

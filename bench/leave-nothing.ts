@@ -20,7 +20,7 @@ export async function leaveNothing(scratch: string): Promise<void> {
       else removeCgroups(join(tree, name));
 }
 
-/** Mount points of cgroup hierarchies. */
+/** Returns the mount points of cgroup hierarchies. */
 export function cgroupTrees(): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
   return mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);

@@ -83,7 +83,7 @@ export async function bringUp(
   const name = `bench-${process.pid}-${counter++}`;
   const logDirectory = join(directory, 'pod-logs', name);
   mkdirSync(logDirectory, { recursive: true });
-  // a PID namespace per container, as the kubelet requests
+  // uses a PID namespace per container, as the kubelet requests
   const profile = seccomp ? { seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault } } : {};
   const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER }, ...profile } };
   const metadata = { name, uid: name, namespace: 'bench', attempt: 0 };
@@ -105,7 +105,7 @@ export async function bringUp(
   return { pod: { sandboxId: podSandboxId, containerId }, times };
 }
 
-/** Configuration of a container that only sleeps. */
+/** Returns the configuration of a container that only sleeps. */
 export const sleeper = (name: string) => ({
   metadata: { name, attempt: 0 },
   image: { image: IMAGE },

@@ -84,7 +84,7 @@ async function measure(bench: Bench, parts: string[]): Promise<void> {
   console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
 
-/** Name and version of the default handler's OCI runtime, from the runtime's verbose status. */
+/** Returns the name and version of the default handler's OCI runtime, from the runtime's verbose status. */
 async function ociRuntimeOf({ cri }: Side): Promise<string> {
   const { info } = await cri.runtime.status({ verbose: true });
   const { host } = JSON.parse(info.config!) as {

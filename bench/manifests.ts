@@ -28,7 +28,7 @@ export async function startNode(
   return node;
 }
 
-/** Records events until the connection closes. */
+/** Records the times of container starts and sandbox removals until the event stream closes. */
 async function followEvents({ cri, started, gone }: BenchNode): Promise<void> {
   const { CONTAINER_STARTED_EVENT: start, CONTAINER_DELETED_EVENT: deletion } = ContainerEventType;
   try {
@@ -38,7 +38,7 @@ async function followEvents({ cri, started, gone }: BenchNode): Promise<void> {
       if (containerEventType === deletion && ofSandbox) gone.push(performance.now());
     }
   } catch {
-    // the node was stopped
+    // the connection ended because the node was stopped
   }
 }
 
@@ -52,7 +52,7 @@ export async function runManifests(node: BenchNode, count: number): Promise<Writ
   node.started.length = 0;
   const beginMs = performance.now();
   const paths = names.map((name) => {
-    // written to a temporary file and renamed, so the kubelet only sees complete manifests
+    // manifests are written to a temporary file and renamed, so the kubelet only sees complete ones
     const [temporary, path] = [join(directory, `.${name}.tmp`), join(directory, `${name}.yaml`)];
     writeFileSync(temporary, manifest(name));
     renameSync(temporary, path);

@@ -12,7 +12,7 @@ const REST_MS = 30_000;
 const RSS_SAMPLES = 5;
 const SAMPLES_APART_MS = 1000;
 
-/** Memory and CPU time of daemons and their helper processes. */
+/** Measures the memory and CPU time of daemons and their helper processes. */
 export async function measureMemory(bench: Bench): Promise<Table> {
   return {
     title: 'Memory and CPU at rest',
@@ -101,7 +101,7 @@ async function rss({ pid }: Side): Promise<number[]> {
   return [median(samples)];
 }
 
-/** The fraction of one core used by an idle daemon. */
+/** Returns the fraction of one core that an idle daemon uses. */
 async function cpuShare({ pid }: Side): Promise<number> {
   const [cpu, wall] = [cpuTimeMs(pid), performance.now()];
   await sleep(REST_MS);

@@ -23,7 +23,7 @@ export async function openPodman(scratch: string, index: number): Promise<Podman
   mkdirSync(join(directory, 'cni'), { recursive: true });
   const network = writeNetworkList(directory, index);
   const settings = join(directory, 'containers.conf');
-  // some hosts do not allow Podman's default of a million
+  // lower limits than Podman's default of about a million open files and processes, which some hosts do not allow
   writeFileSync(settings, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
   const env = { ...process.env, CONTAINERS_CONF: settings };
   const flags = {

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** User plus system time of a process. Linux counts it in hundredths of a second (proc(5), `utime`). */
+/** Returns the user plus system time of a process. Linux counts it in hundredths of a second (proc(5), `utime`). */
 export function cpuTimeMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /**
- * CPU time of a process's threads, in milliseconds with the scheduler's resolution, for measuring intervals of a few milliseconds
- * (/proc/PID/task/TID/schedstat). Threads that have exited are not counted.
+ * Returns the CPU time of a process's threads in milliseconds. It has the scheduler's resolution, so it can be used for intervals of a few
+ * milliseconds (/proc/PID/task/TID/schedstat). Threads that have exited are not counted.
  */
 export function exactCpuTimeMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
@@ -16,7 +16,7 @@ export function exactCpuTimeMs(pid: number): number {
   return spent.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0);
 }
 
-/** Memory of a process in MiB; zero once it has exited. */
+/** Returns the memory of a process in MiB; zero once it has exited. */
 export function memoryOf(pid: number): { rss: number; pss: number } {
   let text: string;
   try {

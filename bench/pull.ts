@@ -7,7 +7,7 @@ const ROUNDS = 10;
 /** Pause after each pull: both sides remove content in the background, which must not overlap with the next turn. */
 const SETTLE_MS = 2000;
 
-/** Times of pulling and unpacking images from a registry on loopback. */
+/** Measures pulling and unpacking images from a registry on loopback. */
 export async function measurePull({ containerd, podwright, registry }: Bench): Promise<Table> {
   const rows: Row[] = [];
   for (const size of ['300 MB', '5 MB'] as const) {

@@ -5,7 +5,7 @@ import { runChecked } from '@podwright/host';
 import { type ImageSize, makeImage } from './made-image.ts';
 import { until } from './until.ts';
 
-/** Images by size. */
+/** The images that can be pulled, by their approximate size. */
 const SIZES = {
   '5 MB': { layers: 1, filesPerLayer: 20 },
   '300 MB': { layers: 4, filesPerLayer: 300 },
@@ -22,7 +22,7 @@ export class Registry {
     this.#directory = directory;
   }
 
-  /** The reference of an image of this size. */
+  /** Returns the reference of an image of this size. Pushes the image to the registry first if it is not there yet. */
   image(size: keyof typeof SIZES): Promise<string> {
     const reference = this.#references.get(size) ?? this.#push(size);
     this.#references.set(size, reference);

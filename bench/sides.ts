@@ -11,16 +11,16 @@ export type Side = { cri: CriClient; pid: number; directory: string; socket: str
 
 /** Setup of one of Podwright's daemons. */
 export type PodwrightSetup = {
-  /** Name of its directory. */
+  /** Name of the daemon's directory under `scratch`. */
   name: string;
   command: 'runtime' | 'node';
   /** `default`: default settings. `matched`: with containerd's CNI configuration and OCI runtime. */
   setup: 'default' | 'matched';
-  /** Distinguishes bridges and subnets. */
+  /** Index of the side, which selects its bridge and subnet. */
   index: number;
-  /** Lines at the start of its configuration, before any table. */
+  /** Lines for the start of the daemon's configuration file, before any table. */
   top?: string;
-  /** Lines at the end of the `[runtime]` table of its configuration; they may start further tables. */
+  /** Lines for the end of the `[runtime]` table in the daemon's configuration file; they may start further tables. */
   settings?: string;
 };
 
@@ -59,7 +59,7 @@ export function writeNetworkList(directory: string, index: number): string {
   return list.name;
 }
 
-/** Pod subnet of a side. */
+/** Returns the pod subnet of the side with this index. */
 export const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
 /**
@@ -128,7 +128,7 @@ export async function startPodwright(scratch: string, setup: PodwrightSetup): Pr
   return connected(daemon, directory, join(directory, 'run/cri.sock'));
 }
 
-/** The `podwright` of this checkout. */
+/** Path of the `podwright` program in this checkout. */
 export const PROGRAM = new URL('../bin/podwright', import.meta.url).pathname;
 
 /** Creates a daemon's directory and writes its configuration. */
@@ -175,7 +175,7 @@ export function startDaemon(directory: string, [file, ...args]: string[]): Child
   const log = openSync(join(directory, 'daemon.log'), 'a');
   const ownDirectory = file!.includes('/') ? `${dirname(file!)}:` : ''; // where containerd finds its shim
   const PATH = `${ownDirectory}${process.env.PATH}:/usr/sbin:/sbin`;
-  // detached, so that Ctrl-C reaches only the benchmark, which still needs its daemons to remove their pods
+  // daemons run detached, so that Ctrl-C reaches only the benchmark, which still needs them to remove their pods
   return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH }, detached: true });
 }
 

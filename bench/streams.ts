@@ -27,7 +27,7 @@ const PORTS = { hello: 8080, source: 8081, sink: 8082 };
 type Target = {
   side: KubeletSide;
   name: string;
-  /** Emits `line` for each chunk of the followed log of container `lines`. */
+  /** Follows the log of the container `lines`; emits `line` for each chunk received. */
   followed: EventEmitter;
   forwarder: PortForwarder;
   /** Number of commands whose exit code was lost: containerd 1.6 may reset the connection before upstream's kubelet has read it. */
@@ -46,7 +46,7 @@ export function measureStreams(bench: Bench): Promise<Table> {
 const STREAMS: Record<string, Measure> = {
   'exec `true`': (target) => exec(target, ['true']),
   'exec, 100 MiB out': (target) => exec(target, ['dd', 'if=/dev/zero', 'bs=64k', `count=${MANY_BYTES >> 16}`]),
-  // `wc` instead of `cat > /dev/null`, because containerd 1.6 reports the exit of the latter before all input is read
+  // uses `wc` instead of `cat > /dev/null`, because containerd 1.6 reports the exit of the latter before all input is read
   'exec, 100 MiB in': (target) => exec(target, ['wc', '-c'], Readable.from(chunks())),
   'logs, 100 MB': (target) => page(target, logPath(target, 'long')),
   'logs, the last 100 lines of them': (target) => page(target, logPath(target, 'long', 'tailLines=100')),

@@ -1,4 +1,4 @@
-/** Unit of a row's figures. */
+/** Unit of the figures in a row of the report. */
 type Unit = 'ms' | 'MiB' | 'KiB' | '%';
 
 /** An upper bound of the median: relative to containerd's (`ratio`), or absolute (`limit`, in the row's unit). */
@@ -33,7 +33,7 @@ export const median = (samples: number[]): number => quantile(samples, 0.5);
 export const spread = (samples: number[]): number =>
   (quantile(samples, 0.9) - quantile(samples, 0.1)) / median(samples);
 
-/** All rows with each side's median, 10th and 90th percentiles, ratios and goals. */
+/** Formats all rows, with each side's median, 10th and 90th percentiles, ratios and goals, as a Markdown table. */
 export function fullTable({ title, rows, below = '' }: Table): string {
   const head = [
     ...['what', 'containerd', 'Podwright', 'ratio', 'goal'],
@@ -51,7 +51,7 @@ export function fullTable({ title, rows, below = '' }: Table): string {
   return `### ${title}\n\n${markdown([head, ...lines])}\n${below}`;
 }
 
-/** The short table shown in the README: medians of selected rows. */
+/** Formats the short table shown in the README: medians of selected rows. */
 export function summary(rows: Row[], peer: string): string {
   const head = [
     ...['what (medians)', peer, 'Podwright', 'ratio'],
@@ -94,7 +94,7 @@ function verdict(row: Row, side: 'podwright' | 'matched'): string {
   return `≤ ${bound} ${value <= most ? 'met' : '**missed**'}`;
 }
 
-/** `12.3 (11.0–15.0)`: the median, and the 10th to the 90th percentile. */
+/** Formats samples like `12.3 (11.0–15.0)`: the median, and the 10th to the 90th percentile. */
 function range(samples: number[] | undefined, unit: Unit = 'ms'): string {
   if (samples === undefined) return '';
   if (samples.length === 1) return `${digits(samples[0]!)} ${unit}`;

@@ -16,7 +16,10 @@ export type WorkloadSide = { client: KubeClient; pids: number[]; stop(): Promise
 
 const OURS = { name: 'workloads', index: 20 };
 const UPSTREAM = { name: 'workloads-upstream', index: 21 };
-/** Service CIDRs of the two clusters. They run on the same host, possibly next to a node with the default range. */
+/**
+ * Service CIDRs of the two clusters. They must differ, because the clusters run on the same host, possibly next to a node with the default
+ * range.
+ */
 const [OUR_CIDR, UPSTREAM_CIDR] = ['10.91.0.0/20', '10.90.0.0/16'];
 
 /** Returns the settings for a node with a Kubernetes API, including a port for it. */
@@ -33,7 +36,7 @@ export async function startOurNode({ scratch, sides }: Sides): Promise<WorkloadS
   const settings = apiSettings(OUR_CIDR);
   const side = await startPodwright(scratch, { ...OURS, command: 'node', setup: 'default', settings });
   const stopNode = async () => {
-    // unlike a signal, `podwright stop` also ends the pods
+    // stops the node with `podwright stop`, which unlike a signal also ends the pods
     await runChecked(PROGRAM, ['--config', join(side.directory, 'config.toml'), 'stop']);
     await side.stop();
   };

@@ -34,7 +34,7 @@ type Deployment = KubeObject & {
 type PodObject = KubeObject & { status?: { conditions?: { type: string; status: string }[] } };
 /** A cluster, with watches of its Deployments and pods. */
 type Place = WorkloadSide & { deployments: Informer<Deployment>; pods: Informer<PodObject> };
-/** The clusters, and the samples of a row, by table column. */
+/** The clusters and a row's samples, each by column of the table. */
 type Places = { containerd?: Place; podwright: Place };
 type Samples = { containerd?: number[]; podwright: number[] };
 
@@ -96,7 +96,7 @@ async function measure(places: Places): Promise<Row[]> {
   ];
 }
 
-/** Returns two rows: one with the goal relative to upstream, one with the goal in milliseconds. */
+/** Returns a measurement as two rows: one with the goal relative to upstream, one with the goal in milliseconds. */
 function rowsOf(what: string, samples: Samples, limit: number): Row[] {
   return [
     { what, ...samples, goals: { podwright: { ratio: 0.25 } } },

@@ -19,8 +19,8 @@ import { inTurns } from '../turns.ts';
 const CONTAINERS = 100;
 const ROUNDS = 1000;
 /**
- * Rounds for the recording proxy, which keeps working for a few milliseconds after each call. The pause keeps that work out of the next
- * call's measurement.
+ * Settings for the recording proxy: number of rounds, and a pause after each. That proxy keeps working for a few milliseconds after each
+ * call, which must not be counted in the next measurement.
  */
 const RECORDING = { rounds: 200, settleMs: 10 };
 /** Warm-up calls before measuring, so that the JIT compiler has already compiled the code. */

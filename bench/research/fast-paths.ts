@@ -20,7 +20,7 @@ import { BRIDGE, loadImage, type Side } from '../sides.ts';
 import { digits, markdown, median } from '../tables.ts';
 import { inTurns } from '../turns.ts';
 
-/** Enough time to replenish the ready sandboxes. */
+/** Pause between pods, enough time to replenish the ready sandboxes. */
 const SETTLE_MS = 400;
 const STEPS = ['up', 'exec', 'down'] as const;
 type Times = Record<(typeof STEPS)[number], number>;
@@ -112,7 +112,10 @@ async function measure(rounds: number, wanted: string[]): Promise<void> {
   }
 }
 
-/** The medians in ms, and the median difference to the first variant in percent of its median. */
+/**
+ * Returns a table of each variant's median times in ms, with the median difference from the first variant in percent of that variant's
+ * median.
+ */
 function table(samples: Record<string, Times[]>): string {
   const base = samples.all!;
   const rows = Object.entries(samples).map(([name, times]) => [

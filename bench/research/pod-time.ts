@@ -8,7 +8,7 @@ import { digits, markdown, median } from '../tables.ts';
 import { type KernelEvent, KernelTrace } from './kernel-trace.ts';
 
 const ROUNDS = 10;
-/** Pause between a pod's start and its end, and between pods. */
+/** Pause between starting and removing a pod, and before the next pod. */
 const PAUSE_MS = 300;
 
 /**
@@ -155,13 +155,19 @@ class Activity {
     if (name !== undefined) this.#programs.set(child, name);
   }
 
-  /** A program that re-executes itself, through a file descriptor or /proc/self/exe, keeps its name. */
+  /**
+   * Records a program that a process executes. If a process re-executes its own program through a file descriptor or /proc/self/exe, it
+   * keeps its name.
+   */
   #exec(pid: number, name: string): void {
     if (this.#programs.has(pid) && !/^(\d+|exe)$/.test(name)) this.#programs.set(pid, name);
   }
 }
 
-/** proc_pid_stat(5), `state`. The node's thread is in state S while it sleeps in epoll_wait; in state D it is blocked in a system call. */
+/**
+ * Returns the thread state for a letter of proc_pid_stat(5), `state`. The node's thread is in state S while it sleeps in epoll_wait; in
+ * state D it is blocked in a system call.
+ */
 function stateOf(letter: string): ThreadState {
   if (letter.startsWith('R')) return 'ready';
   return /^[DI]/.test(letter) ? 'blocked' : 'asleep';

@@ -18,7 +18,7 @@ const MAX_NEW = 500;
 /** Uninformative kernel stack frames: those of sleeping itself, and of the path from a system call to a file system. */
 const NOISE =
   /^(__)?(schedule|wait_for|do_wait|down_|rwsem|mutex_lock|vfs_|ksys_|kernfs_fop|cgroup_file_write|seq_|new_sync|do_syscall|entry_|x64_sys|do_fast|ret_from|do_sys_openat|path_openat|do_filp|link_path|walk_comp|wait_rcu_gp|usleep|hrtimer|poll_schedule|schedule_)/;
-/** Waits for another process, whose own waits are counted instead. */
+/** Kernel functions in which a process waits for another process. Such waits are not counted, because those of the other process are. */
 const FOR_OTHERS =
   /poll|epoll|futex|pipe|do_wait|fifo|unix_stream|skb_recv|ptrace|wait4|kernel_clone|vfork|nanosleep|sigsuspend|signal/;
 
@@ -34,7 +34,7 @@ class WaitSampler {
     this.#input = input;
   }
 
-  /** Takes one sample. */
+  /** Takes one sample of what the processes and threads are waiting for. */
   look(): void {
     this.#findNew();
     const now = performance.now();

@@ -13,7 +13,7 @@ import { median } from '../tables.ts';
 import type { Sample, SamplerInput } from './wait-sampler.ts';
 
 const PHASES = ['start', 'exec', 'stop + remove'];
-/** Shorter waits per pod are omitted. */
+/** Minimum time in ms per pod for a wait to be listed. */
 const LEAST_MS = 0.3;
 
 async function onePod(runtime: Side, phase: Int32Array): Promise<number[]> {

@@ -22,7 +22,7 @@ export type Evaluated = { readonly failures: readonly Failure[]; readonly annota
 /** An audit annotation, or the reason its value could not be computed. */
 export type Annotation = { readonly key: string } & ({ readonly value: string } | { readonly problem: string });
 
-/** A failure of the policy as a whole. */
+/** Returns the failure of a policy that could not be evaluated as a whole. */
 export const policyFailure = (message: string): Failure => ({
   ...{ message, reason: '', isError: true, index: 0, seconds: 0 },
 });

@@ -38,7 +38,7 @@ export async function evaluateConditions(
   return problems.length === 0 ? true : problems;
 }
 
-/** Joins error messages like upstream. */
+/** Joins the messages of several errors into one, in upstream's format. */
 export const joinedProblems = (problems: readonly string[]): string =>
   problems.length === 1 ? problems[0]! : `[${[...new Set(problems)].join(', ')}]`;
 

@@ -22,9 +22,9 @@ export class MutationProblem extends Error {}
 
 type Mutating = {
   mutation: CompiledMutation;
-  /** The policy's variables. */
+  /** The compiled expressions of the policy's own variables, by name. */
   declared: ReadonlyMap<string, CompiledExpression>;
-  /** The request's variables, such as `object`. */
+  /** The variables that describe the request, such as `object`. */
   variables: Variables;
   schema: Schema;
   resource: Resource;

@@ -23,9 +23,9 @@ const SOURCE = {
 };
 
 type WithObject = AdmissionAttributes & { object: ApiObject };
-/** `reason`: the reason in the response's Status. Default: `Forbidden`. */
+/** A policy that could not be applied. `reason`: the reason in the response's Status. Default: `Forbidden`. */
 type Problem = Misconfigured & { reason?: string };
-/** State shared by the policies for one request. */
+/** State that the mutating policies share while they are applied to one request. */
 type RequestState = { hooks: InvokedHooks; problems: Problem[]; eventLoop: EventLoopBudget };
 
 /** Applies the stored policies and their bindings to requested objects. */

@@ -13,7 +13,7 @@ import {
   type Value,
 } from '@podwright/cel';
 
-/** The result types of mutations, as named in error messages. */
+/** The types that mutation expressions can return, as named in error messages. */
 export const OBJECT = 'Object';
 export const JSON_PATCH_LIST = 'list(JSONPatch)';
 

@@ -18,7 +18,7 @@ export type PolicyParts = EngineParts;
 
 const load = () => import('./index.ts');
 
-/** Whether there are any policies and the request's API group is not exempt. */
+/** Whether the plugin must run for a request: any policies exist, and the request's API group is not exempt. */
 const applies = ({ store }: PolicyParts, policies: string, { resource }: AdmissionAttributes): boolean =>
   !EXEMPT_GROUPS.includes(resource.group) && store.list(policies, { limit: 1 }).objects.length > 0;
 

@@ -21,11 +21,11 @@ const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 
 
 export type EngineParts = MatchingParts & {
   authorizer: PolicyAuthorizer;
-  /** Default: evaluations are not counted. */
+  /** Where evaluations are counted. Default: they are not counted. */
   metrics?: Registry;
 };
 
-/** State shared by the policies for one request. */
+/** State that the validating policies share while they are evaluated for one request. */
 type RequestState = { attributes: AdmissionAttributes; annotations: PolicyAnnotations; eventLoop: EventLoopBudget };
 type Denial = { policy: ApiObject; binding?: ApiObject; failure: Failure };
 

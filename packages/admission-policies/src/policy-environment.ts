@@ -59,7 +59,7 @@ const TEXT_MAP: ValueSchema = { type: 'object', additionalProperties: TEXT };
 const INTEGER: ValueSchema = { type: 'integer' };
 const object = (properties: Record<string, ValueSchema>): ValueSchema => ({ type: 'object', properties });
 
-/** The namespace fields that policies can read. */
+/** The fields of `namespaceObject` that policy expressions can read. */
 const NAMESPACE: ValueSchema = object({
   metadata: object({
     ...{ name: TEXT, generateName: TEXT, namespace: TEXT, labels: TEXT_MAP, annotations: TEXT_MAP, UID: TEXT },

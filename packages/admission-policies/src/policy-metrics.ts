@@ -1,6 +1,6 @@
 import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
 
-/** The buckets of upstream's metrics. */
+/** Bucket boundaries of upstream's histograms, in seconds. */
 const SECONDS = [0.0000005, 0.001, 0.01, 0.1, 1];
 
 /** How a binding enforced a validation. `allow`: the validation could not be evaluated, and the error was ignored. */

@@ -14,7 +14,7 @@ export type Invocation<C> = {
    * The resource that the request was matched as. With `matchPolicy: Equivalent`, this may be a different one from the requested resource.
    */
   readonly resource: Resource;
-  /** `undefined` if the policy is evaluated without parameters. */
+  /** The parameter object; `undefined` if the policy is evaluated without parameters. */
   readonly param: ApiObject | undefined;
 };
 
@@ -22,7 +22,7 @@ export type Invocation<C> = {
 export type Misconfigured = { readonly policy: ApiObject; readonly binding?: ApiObject; readonly problem: string };
 
 export type SourceOptions<C> = {
-  /** The store's resource names for the policies and bindings. */
+  /** Store names of the resources that hold the policies and the bindings. */
   policies: string;
   bindings: string;
   compile: (policy: ApiObject) => C;
@@ -100,7 +100,7 @@ export class PolicySource<C> {
   }
 }
 
-/** The name of a request's object, for error messages that reject the request. */
+/** Returns the name of a request's object for messages about the rejection of the request. */
 export const nameInErrors = ({ name, object }: Pick<AdmissionAttributes, 'name' | 'object'>): string =>
   name || object?.metadata.name || object?.metadata.generateName || 'Unknown';
 

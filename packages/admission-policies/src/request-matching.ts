@@ -23,16 +23,19 @@ export type MatchingParts = {
   schema: Schema;
   /** Whether the server serves a resource to clients. Webhooks and policies only receive objects in served versions. */
   isServed: (resource: Resource) => boolean;
-  /** Converts a stored object to the resource's version. */
+  /** Converts a stored object to the version of the given resource. */
   versioned: (resource: Resource, object: ApiObject) => ApiObject;
 };
 
 /** The match criteria of a webhook, of a policy (`matchConstraints`) or of a binding (`matchResources`). */
 export type Match = {
-  /** The object with the fields `namespaceSelector`, `objectSelector` and `matchPolicy`. */
+  /**
+   * The webhook, `matchConstraints` or `matchResources`, of which only `namespaceSelector`, `objectSelector` and `matchPolicy` are used
+   * here.
+   */
   readonly criteria: JsonObject;
   readonly rules: readonly JsonObject[];
-  /** Rules for requests to exclude. Default: none. */
+  /** Rules for requests that do not match even if one of `rules` does. Default: none. */
   readonly excluded?: readonly JsonObject[];
 };
 
@@ -91,7 +94,7 @@ export class RequestMatcher {
     const selector = objectAt(criteria, 'objectSelector') ?? {};
     if (isSameValue(selector, {})) return true;
     const { object, oldObject } = this.#attributes;
-    // the options of exec and port-forward requests have no metadata
+    // selects by the labels of the objects that have metadata, which the options of exec and port-forward requests have not
     const metadatas = [object, oldObject].map((one) => one?.metadata as ApiObject['metadata'] | undefined);
     return metadatas.some((metadata) => metadata !== undefined && matchesSelector(selector, metadata.labels));
   }

@@ -38,7 +38,7 @@ export function requestVariables(
   };
 }
 
-/** Prefixes of the options kinds, such as `CreateOptions`. */
+/** Kinds of the write options, such as `CreateOptions`, without the suffix `Options`. */
 const OPTIONS: Readonly<Record<string, string>> = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' };
 
 /** Returns an AdmissionRequest (admission.k8s.io/v1) without its UID and objects. `matched`: the resource matched by a rule. */

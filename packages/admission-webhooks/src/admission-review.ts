@@ -38,11 +38,11 @@ export function reviewOf(webhook: Webhook, attributes: AdmissionAttributes, reso
 /** The decoded response of a webhook. */
 export type Verdict = {
   allowed: boolean;
-  /** The operations of a JSON patch. */
+  /** The operations of the webhook's JSON patch. */
   patch: readonly unknown[];
   auditAnnotations: Readonly<Record<string, string>>;
   warnings: readonly string[];
-  /** The Status giving the reason for a rejection. */
+  /** The Status that gives the webhook's reason for a rejection. */
   result: Record<string, unknown> | undefined;
 };
 
@@ -121,7 +121,10 @@ function checkKind({ kind, apiVersion }: { kind: unknown; apiVersion: unknown },
   );
 }
 
-/** Returns a field, or `absent` if the response lacks it. Throws `CallError` if its type differs from that of `absent`. */
+/**
+ * Returns a boolean or string field of a webhook's response, or the default `absent` if the field is missing. Throws `CallError` if the
+ * field has a different type than `absent`.
+ */
 function typed<T extends boolean | string>(response: Record<string, unknown>, name: string, absent: T): T {
   const value = response[name] ?? absent;
   if (typeof value !== typeof absent)

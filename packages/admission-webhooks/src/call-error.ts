@@ -17,9 +17,9 @@ export class CallError extends Error {
   }
 }
 
-/** The webhook has rejected the request. */
+/** Thrown if the webhook has rejected the request. */
 export class Rejection extends Error {
-  /** The error for the client. */
+  /** The error to return to the client whose request was rejected. */
   readonly answer: ApiError;
 
   constructor(answer: ApiError) {

@@ -12,7 +12,7 @@ type RecordParts = {
   logger: Pick<Logger, 'warn'>;
 };
 
-/** Prefixes of annotation keys. */
+/** Prefixes of the audit annotations' keys. */
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 const PATCH = 'patch.webhook.admission.k8s.io/';
 /** Prefixes for calls that failed open, that is, without rejecting the request. */

@@ -10,7 +10,7 @@ const GROUP = 'admissionregistration.k8s.io';
 
 type WithObject = AdmissionAttributes & { object: ApiObject };
 
-/** Returns the plugins that call mutating and validating webhooks. `undo` closes the connections to webhooks. */
+/** Returns the plugins that call mutating and validating webhooks. Adds a step to `undo` that closes the connections to webhooks. */
 export function webhookPlugins(parts: WebhookEngineParts, undo: Undo) {
   let engine: WebhookEngine | undefined;
   undo.add('close the connections to webhooks', () => engine?.close());

@@ -5,7 +5,7 @@ import { ReviewMemory } from './review-memory.ts';
 
 const MIB = 1 << 20;
 
-/** Holds reviews of a given size, each for a different request, until one is rejected or a hundred are held. */
+/** Makes a caller hold reviews of a given size, each for a different request, until one is rejected or a hundred are held. Returns them. */
 function fill(memory: ReviewMemory, caller: string, bytes: number): (Disposable | undefined)[] {
   const held: (Disposable | undefined)[] = [];
   try {

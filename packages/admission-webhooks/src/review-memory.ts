@@ -32,7 +32,7 @@ export class ReviewMemory {
   #begin(request: object, caller: string, bytes: number): Waiting {
     const held = this.#bytesByCaller.get(caller) ?? 0;
     const free = MAX_BYTES - this.#bytes;
-    // not reported as an error of the webhook, because a failure policy may ignore those
+    // throws an `ApiError` and not an error of the webhook, because a failure policy may ignore the latter
     if (bytes > free || (held > 0 && held + bytes > free))
       throw tooManyRequests('Too many large objects wait for admission webhooks, please try again later.', 1);
     this.#add(caller, bytes);

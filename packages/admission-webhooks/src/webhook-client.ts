@@ -7,7 +7,7 @@ import { CallError } from './call-error.ts';
 import { callProblem } from './call-problem.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
-/** Maximum size of a response. Larger than a base64-encoded patch of the largest object. */
+/** Maximum size of a webhook's response: more than a base64-encoded patch of the largest object needs. */
 const MAX_RESPONSE_BYTES = 8 << 20;
 
 /** Maximum number of webhooks with open connections, as in upstream (apiserver, util/webhook/client.go). */
@@ -95,13 +95,13 @@ export class WebhookClient {
     if (this.#agents.size > MAX_AGENTS) {
       const [oldest, other] = this.#agents.entries().next().value!;
       this.#agents.delete(oldest);
-      // connections with a request in flight are closed later, by the idle timeout
+      // closes only idle connections; those with a request in flight are closed later, by the idle timeout
       for (const socket of Object.values(other.freeSockets).flat()) socket?.destroy();
     }
     return agent;
   }
 
-  /** Closes all connections. */
+  /** Closes all connections to webhooks. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();
@@ -129,7 +129,7 @@ function newAgent(authorities: string): Agent {
 class Exchange {
   readonly answer: Promise<WebhookAnswer>;
   readonly #request: ClientRequest;
-  /** Whether the response has started. */
+  /** Whether the webhook has started to respond. */
   isAnswered = false;
 
   constructor(options: RequestOptions, body: Buffer, signal: AbortSignal) {

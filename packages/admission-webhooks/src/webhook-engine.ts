@@ -27,7 +27,7 @@ const MUTATING_PLUGIN = 'MutatingAdmissionWebhook';
 
 export type WebhookEngineParts = MatchingParts & {
   authorizer: PolicyAuthorizer;
-  /** Returns the caller whose limits apply to a user. */
+  /** Maps a user name to the caller (`callerOf`) whose limits apply. */
   callerOf: (username: string) => string;
   metrics: Registry;
   logger: Pick<Logger, 'warn'>;
@@ -98,7 +98,7 @@ export class WebhookEngine {
 
   /** Returns the resource matched by a rule of the webhook, or `undefined` if the webhook need not be called. Throws `ApiError`. */
   async #matched(webhook: Webhook, attributes: AdmissionAttributes, type: WebhookType): Promise<Resource | undefined> {
-    // each webhook gets its own matcher, because mutating webhooks change the object
+    // each webhook gets its own matcher, because an earlier mutating webhook may have changed the object that selectors match
     const { config, rules } = webhook;
     const resource = new RequestMatcher(attributes, this.#parts).matched({ criteria: config, rules });
     if (resource === undefined) return undefined;

@@ -1,9 +1,9 @@
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
-/** Upstream's histogram buckets. */
+/** Bucket boundaries of upstream's histograms, in seconds. */
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 const CONDITION_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
-/** Higher status codes are counted as this one, as in upstream. */
+/** HTTP status codes above this one are counted as this one, as in upstream. */
 const MAX_CODE = 600;
 
 /** The `type` label: `admit` for mutating webhooks, as in upstream. */
@@ -67,7 +67,7 @@ export class WebhookMetrics {
     });
   }
 
-  /** Counts a completed call. */
+  /** Counts a completed webhook call. */
   called({ name, type, operation, seconds, rejected, code }: CallResult): void {
     this.#durations.observe({ name, type, operation, rejected: String(rejected) }, seconds);
     this.#requests.inc({ name, type, operation, code: shownCode(code), rejected: String(rejected) });

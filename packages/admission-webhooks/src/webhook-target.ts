@@ -6,9 +6,9 @@ import { CallError } from './call-error.ts';
 export type WebhookTarget = {
   /** The host and port as in the URL, for the `Host` header and for messages. */
   authority: string;
-  /** The name that the certificate must be valid for. */
+  /** The host name that the webhook's certificate must be valid for. */
   serverName: string;
-  /** The name or address to connect to. */
+  /** The host name or IP address to connect to. */
   host: string;
   port: number;
   path: string;

@@ -3,7 +3,7 @@ import type { StoredObject } from '@podwright/api-machinery';
 import { type ApiObject, type JsonObject, numberAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 
-/** A webhook of a configuration. */
+/** A webhook in a stored webhook configuration. */
 export type Webhook = {
   /** Identifies the webhook among all mutating or all validating ones. */
   readonly key: string;
@@ -25,7 +25,7 @@ export type Webhook = {
   readonly reviewVersions: readonly string[];
 };
 
-/** A webhook call for a request. */
+/** A call of one webhook for one request. */
 export type Call = {
   readonly webhook: Webhook;
   /** The resource matched by a rule of the webhook. */

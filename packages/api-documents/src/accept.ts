@@ -2,10 +2,10 @@
 
 /** A media range in an `Accept` header. */
 export type AcceptClause = {
-  /** For example `application`, or `*`. */
+  /** The type before the slash, such as `application` or `*`. */
   type: string;
   subtype: string;
-  /** Parameters other than `q`. */
+  /** The media range's parameters, except `q`. */
   params: Readonly<Record<string, string>>;
 };
 

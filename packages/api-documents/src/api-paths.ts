@@ -18,12 +18,12 @@ export type ApiPathsOptions = {
   computed?: readonly Resource[];
   /** The group versions of extension API servers. Default: none. */
   extensions?: readonly ExtensionVersion[];
-  /** HOST:PORT where clients reach the server. */
+  /** Host and port (HOST:PORT) at which clients reach the server. */
   serverAddress: string;
   health: Health;
   /** Returns the body of `/metrics`. If unset, the path is not served. */
   metrics?: () => string | Promise<string>;
-  /** Other paths of the server to list at `/`. */
+  /** Other paths of the server, which the document at `/` lists as well. */
   otherPaths?: readonly string[];
 };
 

@@ -3,16 +3,16 @@
 /** The parts of a GET request that affect the response. */
 export type PathRequest = {
   method: string;
-  /** The path without the query string. */
+  /** The request's path without the query string. */
   path: string;
   query: URLSearchParams;
-  /** Returns the value of a header, or '' if it is missing. Names must be in lower case. */
+  /** Returns the value of a request header, or '' if it is missing. The name must be in lower case. */
   header: (name: string) => string;
 };
 
 export type PathResponse = {
   status: number;
-  /** Names are in lower case. */
+  /** Response headers. Their names are in lower case. */
   headers: Record<string, string>;
   body: string | Uint8Array;
 };
@@ -23,7 +23,7 @@ export const textResponse = (status: number, body: string): PathResponse => ({
   body,
 });
 
-/** The response for paths outside the server's group versions. Unlike other errors, it is not a Status, as in upstream. */
+/** Returns the 404 response for paths outside the server's group versions. Unlike other errors, it is not a Status, as in upstream. */
 export const unknownPath = (): PathResponse => textResponse(404, '404 page not found\n');
 
 /** Headers for a document with an ETag. `Vary` is needed because the `Accept` header selects the media type of the body. */

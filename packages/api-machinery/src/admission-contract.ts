@@ -14,7 +14,7 @@ export type AdmittedVersion = {
 
 /** State shared by the mutating plugins during a write. If a webhook or policy changes the object, all plugins run a second time. */
 export type Reinvocation = {
-  /** Whether this is the second run. */
+  /** Whether the plugins are now running for the second time. */
   isSecond: boolean;
   /** Whether the plugins must run a second time. Set by plugins that call webhooks or policies. */
   isRequested: boolean;
@@ -32,15 +32,15 @@ export type AddAnnotation = (key: string, value: string, level?: 'Request') => v
 export type AdmissionAttributes = {
   operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   resource: Resource;
-  /** '' for the main resource. */
+  /** Name of the subresource that is written; '' for the main resource. */
   subresource: string;
-  /** '' for cluster-scoped objects except Namespaces, which have their own name here, as in upstream. */
+  /** The request's namespace; '' for cluster-scoped objects except Namespaces, whose own name is used here, as in upstream. */
   namespace: string;
-  /** '' if the name has not been generated yet, and for all objects of a `deletecollection` request. */
+  /** The object's name; '' if it has not been generated yet, and for all objects of a `deletecollection` request. */
   name: string;
-  /** The new object in the storage version; undefined for DELETE. */
+  /** The new state of the object, in the storage version; undefined for DELETE. */
   object?: ApiObject;
-  /** The stored object; undefined for CREATE. */
+  /** The stored object before the write; undefined for CREATE. */
   oldObject?: ApiObject;
   user: UserInfo;
   dryRun: boolean;
@@ -48,13 +48,13 @@ export type AdmissionAttributes = {
   inVersion?: (resource: Resource) => AdmittedVersion;
   /** Adds a `Warning` header to the response. */
   warn: (message: string) => void;
-  /** The options as sent by the client, such as `fieldManager`, without defaults. */
+  /** The write options that the client sent, such as `fieldManager`, without defaults. */
   options?: JsonObject;
-  /** Unset if the request is not audited. */
+  /** Adds an annotation to the request's audit event. Unset if the request is not audited. */
   annotate?: AddAnnotation;
-  /** Aborts when the client disconnects or the request times out. */
+  /** Signal that aborts when the client disconnects or the request times out. */
   signal?: AbortSignal;
-  /** Only set for mutating plugins. */
+  /** Lets mutating plugins request a second run; unset for validating plugins. */
   reinvocation?: Reinvocation;
 };
 

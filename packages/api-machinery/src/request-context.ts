@@ -15,7 +15,7 @@ export type RequestContext = {
   fieldManager: string | undefined;
   /** Adds a `Warning` header to the response. */
   warn: (message: string) => void;
-  /** A subresource such as `status`. Unset or empty for the main resource. */
+  /** Name of the subresource that is written, such as `status`. Unset or empty for the main resource. */
   subresource?: string;
   /** Throws a Forbidden error if the user may not create the object. Called when an update or apply would create it. */
   authorizeCreate?: () => Promise<void>;
@@ -27,7 +27,7 @@ export type RequestContext = {
   signal?: AbortSignal;
   /** The options as sent by the client, such as `fieldManager`, without defaults. Only used by admission. */
   options?: JsonObject;
-  /** Unset if the request is not audited. */
+  /** Adds an annotation to the request's audit event. Unset if the request is not audited. */
   annotate?: AddAnnotation;
   /**
    * Returns the object to pass to admission instead of the written object. For writes to a Scale, this is the Scale. Default: the written

@@ -40,7 +40,7 @@ export function serviceEndpoint(store: ObjectStore, place: ServicePlace, service
   throw new NoEndpoint(`no endpoints available for service ${shown}`);
 }
 
-/** Sorts slices of the preferred IP family first. */
+/** Returns a sort key that puts EndpointSlices of the preferred IP family first. */
 const rank = (slice: ApiObject, family: string): number => (slice.addressType === family ? 0 : 1);
 
 /** Returns the EndpointSlices of a Service. */

@@ -1,4 +1,4 @@
-/** Extension API servers behind a complete API server. */
+/** Tests of extension API servers behind a complete API server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
@@ -34,7 +34,7 @@ async function register(spec: Json = {}): Promise<void> {
   await extension.until('Passed');
 }
 
-/** Waits until discovery shows the group version. */
+/** Waits until discovery includes the group version. */
 const discovered = () =>
   until(async () => {
     const { items } = (await get('/apis', { accept: V2 })).json();

@@ -20,9 +20,9 @@ export type AggregationParts = {
   directory: string;
   store: ObjectStore;
   metrics: Registry;
-  /** The CA of client certificates. */
+  /** The CA that verifies client certificates. */
   authority: Pick<CertificateAuthority, 'certificate'>;
-  /** Resources that an extension API server may serve instead of this server. */
+  /** Computed resources, such as `pods.metrics.k8s.io`, that an extension API server may serve instead of this server. */
   replaceable: readonly Pick<ComputedResource, 'resource'>[];
   now: () => number;
 };
@@ -40,7 +40,7 @@ export type Aggregation = {
 
 export type ServedKinds = Pick<LocalServicesParts, 'builtIn' | 'custom'>;
 
-/** kubeadm's names for the CA and the client. */
+/** Names of the CA and of the client certificate for extension API servers, as in clusters created by kubeadm. */
 const AUTHORITY = 'front-proxy-ca';
 const CLIENT = 'front-proxy-client';
 

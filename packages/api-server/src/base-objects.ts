@@ -12,7 +12,7 @@ import { systemContext } from './system-context.ts';
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
-/** Upstream's classes for pods the cluster cannot work without. */
+/** Upstream's PriorityClasses for pods that a cluster cannot work without. */
 const PRIORITY_CLASSES = [
   [
     'system-node-critical',

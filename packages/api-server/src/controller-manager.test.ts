@@ -1,4 +1,4 @@
-/** A server running alongside a kube-controller-manager. */
+/** Tests of a server that runs alongside a kube-controller-manager. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

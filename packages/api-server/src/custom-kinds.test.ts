@@ -1,4 +1,4 @@
-/** Custom resources on a complete server. */
+/** Tests of custom resources on a complete server. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,7 +18,7 @@ const CHANGED = new Error('the definition of the resource has changed');
 type Library = typeof CustomResources;
 type RuleLibrary = typeof Rules;
 
-/** A definition's kinds. Reused while `key`, i.e. everything that determines them, is unchanged. */
+/** The kinds of a definition. They are reused as long as `key`, which contains everything that they depend on, is unchanged. */
 type Installed = { key: string; kinds: DefinedKinds };
 
 export class CustomKinds {
@@ -51,7 +51,7 @@ export class CustomKinds {
       this.#rules = await import('@podwright/custom-resources/rules');
   }
 
-  /** The served versions of all kinds. */
+  /** All custom kinds, with one resource for each served version. */
   get resources(): readonly Resource[] {
     return [...this.#installed.values()].flatMap(({ kinds }) => kinds.versions.map(({ resource }) => resource));
   }
@@ -71,7 +71,7 @@ export class CustomKinds {
     this.#listeners.add(listener);
   }
 
-  /** Loads the kinds of the stored definitions. */
+  /** Loads the custom kinds of all definitions in the store. */
   async open(): Promise<void> {
     const definitions = this.#store.list(DEFINITIONS).objects.map((object) => object.decode());
     if (definitions.length > 0) await this.install(definitions);

@@ -1,4 +1,4 @@
-/** What users, nodes and administrators can still do after users have filled the store. */
+/** Tests of what users, nodes and administrators can still do after users have filled the store. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -3,7 +3,7 @@ import type { HealthCheck, HealthChecks } from '@podwright/api-documents';
 import type { ObjectStore } from '@podwright/api-machinery';
 
 export type HealthParts = {
-  /** The store's directory. */
+  /** The store's directory, whose free disk space is checked. */
   directory: string;
   store: Pick<ObjectStore, 'list'>;
   now: () => number;

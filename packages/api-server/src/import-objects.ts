@@ -6,11 +6,11 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 import { withDefaultTolerations } from './admission/default-tolerations.ts';
 import { systemContext } from './system-context.ts';
 
-/** Where the objects come from. */
+/** Provides objects that existed before the server, such as those of a node without an API. */
 export interface ImportSource {
-  /** The manager that applied the objects. */
+  /** Name of the field manager that becomes the owner of the imported objects' fields. */
   manager: string;
-  /** Returns all objects, complete with UIDs and creation times. */
+  /** Returns all objects to import, complete with UIDs and creation times. */
   read(): Promise<readonly ApiObject[]>;
   /**
    * Called once all objects are valid, before the first is stored. From then on, objects would be missing if the node ran without the API.
@@ -18,7 +18,7 @@ export interface ImportSource {
   begin(): Promise<void>;
   /** Returns the labels and annotations applied by the manager. The object may have others, set by clients. */
   appliedMetadata(object: ApiObject): { labels?: object; annotations?: object };
-  /** Called once the objects are stored. `taken`: objects whose names already belong to other objects in the store. */
+  /** Called once the objects are stored. `taken`: those that were not stored because another object in the store has their name. */
   moved(objects: readonly ApiObject[], taken: readonly ApiObject[]): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ async function completed(
   };
   const spec = assigned && { ...(made.spec as object), ...assigned };
   const imported = { ...made, metadata: own, ...(spec && { spec }), ...(status !== undefined && { status }) };
-  // admission adds them on every update, so the next apply of the pod would otherwise be a change
+  // admission adds the default tolerations to a pod on every update, so without them here the next apply would change the pod
   return registry.toStored(resource.kind === 'Pod' ? withDefaultTolerations(imported) : imported);
 }
 
@@ -104,7 +104,10 @@ function separated(object: Omit<ApiObject, 'status'>): { given: object; assigned
   return { given: { ...object, spec: rest }, assigned: Object.fromEntries(fields.filter(isBound)) };
 }
 
-/** Without the API, objects can be in any namespace, so missing namespaces are created. */
+/**
+ * Returns writes that create the namespaces that the imported objects are in but that do not exist: without the API, objects can be in any
+ * namespace.
+ */
 async function missingNamespaces(objects: readonly ApiObject[], parts: ImportParts): Promise<Write[]> {
   const { schema, store, now } = parts;
   const names = new Set(objects.map(({ metadata }) => metadata.namespace || 'default'));

@@ -27,7 +27,7 @@ const NODE: UserInfo = { username: 'system:node:n1', groups: ['system:nodes'] };
 const WAYS = ['HTTP', 'in process'] as const;
 type Way = (typeof WAYS)[number];
 
-/** A server that is accessed either over HTTP or in its own process, with clients for two users. */
+/** A server with clients for two users, either over HTTP or in the server's process. */
 class Served {
   readonly #directory = mkdtempSync(join(tmpdir(), 'in-process-'));
   readonly #way: Way;
@@ -68,7 +68,7 @@ class Served {
 
 type Calls = (served: Served) => Promise<unknown>;
 
-/** Returns a call's result, or how it failed. */
+/** Returns a call's result or, if it failed, a description of the error. */
 async function outcome(call: Promise<unknown>): Promise<unknown> {
   try {
     return { answer: await call };
@@ -90,7 +90,7 @@ const VARYING = [
   'lastTransitionTime',
 ];
 
-/** Masks values that differ between servers. */
+/** Masks values that differ from server to server, such as UIDs and timestamps. */
 function comparable(value: unknown): unknown {
   const text = JSON.stringify(value, (name, one) => (VARYING.includes(name) && one ? `(${name})` : one)) ?? 'null';
   return JSON.parse(
@@ -100,7 +100,7 @@ function comparable(value: unknown): unknown {
   );
 }
 
-/** Asserts that there are no undefined fields, as in objects decoded by a client. */
+/** Asserts that an object contains no undefined fields, which objects decoded from JSON do not have either. */
 function assertPlain(value: unknown, path = 'answer'): void {
   if (typeof value !== 'object' || value === null || value instanceof Error) return;
   for (const [name, one] of Object.entries(value)) {
@@ -124,7 +124,7 @@ const pod = (name: string, more: object = {}): KubeObject =>
   }) as KubeObject;
 const at = (name: string) => ({ namespace: 'default', name });
 
-/** Sequences of calls, each run on a new server. */
+/** The sequences of calls to compare. Each is run on a new server. */
 const SEQUENCES: Record<string, Calls> = {
   'reads of objects': async ({ admin, node }) => [
     await outcome(

@@ -1,4 +1,4 @@
-/** Runs only if PODWRIGHT_KUBECTL is the path of a kubectl. It is run against a server with API documents but no objects. */
+/** Tests of kubectl with a server that has API documents but no objects. They run only if PODWRIGHT_KUBECTL is the path of a kubectl. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

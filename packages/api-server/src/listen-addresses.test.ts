@@ -1,4 +1,4 @@
-/** A server's listen address in its certificate and in kubeconfigs. */
+/** Checks where the address on which a server listens appears: in its certificate and in kubeconfigs. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

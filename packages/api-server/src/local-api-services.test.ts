@@ -1,4 +1,4 @@
-/** The APIServices and the ConfigMap that an API server creates itself. */
+/** Tests of the APIServices and the ConfigMap that an API server creates itself. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';

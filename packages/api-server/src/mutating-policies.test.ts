@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicies on a complete API server. */
+/** Tests of MutatingAdmissionPolicies on a complete API server. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const DEPLOYMENT = {
   },
 };
 
-/** Returns the response to creating a Deployment while a policy and its binding exist. */
+/** Returns the response to the creation of a Deployment while a policy and its binding exist. */
 async function mutated(spec: object, binding: object = {}): Promise<Answer> {
   const matchConstraints = { resourceRules: [RULE] };
   const policy = await call('POST', `${GROUP}/mutatingadmissionpolicies`, {

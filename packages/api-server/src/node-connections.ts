@@ -6,7 +6,7 @@ import type { NodeConnector } from './backends/node-connector.ts';
 import { TlsNodeConnector } from './backends/tls-node-connector.ts';
 import type { CertificateAuthority } from './certificates/certificate-authority.ts';
 
-/** How the API server reaches kubelets. */
+/** Settings for the API server's connections to kubelets. */
 export type KubeletConnections = {
   /** CAs for kubelet serving certificates, PEM. If unset, these certificates are not verified. */
   kubeletAuthority?: string;

@@ -26,7 +26,7 @@ import { servedResources } from './served-resources.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
 
-/** Objects that are not written to disk because they are numerous and short-lived. */
+/** Resources that are only kept in memory, because their objects are numerous and short-lived. */
 const VOLATILE = ['events', 'leases.coordination.k8s.io'];
 
 /**
@@ -50,7 +50,7 @@ export type ObjectsOptions = {
   /** Maximum total size of objects. Default: an eighth of the host's memory, up to 512 MiB. */
   maxBytes?: number;
   logger: Pick<Logger, 'warn'>;
-  /** Where webhook metrics are registered. */
+  /** Registry for the metrics of webhook calls. */
   metrics: Registry;
   now: () => number;
 };

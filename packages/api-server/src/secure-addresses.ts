@@ -14,20 +14,20 @@ export type SecureAddressParts = {
   certificate: () => ServingCertificate;
   /** The cluster IP of the Service `kubernetes`. */
   clusterIp: string;
-  /** See `ApiServerOptions`. */
+  /** Where to listen for other machines (see `ApiServerOptions`). */
   listen?: SecureAddress;
   strangers?: StrangerConnections;
   atClusterIp?: { strangers: StrangerConnections };
 };
 
 export type SecureAddresses = {
-  /** The host of `listen` and the actual port. Undefined if `listen` is not set. */
+  /** The host given by `listen` and the port actually used. Undefined if `listen` is unset. */
   bound: SecureAddress | undefined;
-  /** The IP address other machines use to connect to `bound`; undefined if they cannot. */
+  /** The IP address at which other machines reach `bound`; undefined if they cannot reach it. */
   advertised: string | undefined;
-  /** The endpoint of the Service `kubernetes`. */
+  /** The address and port to publish as the endpoint of the Service `kubernetes`. */
   endpoint: KubernetesService['endpoint'];
-  /** The address and port pods use to connect to the server; undefined if they cannot. */
+  /** The address and port at which pods reach the server; undefined if they cannot reach it. */
   forPods: SecureAddress | undefined;
 };
 

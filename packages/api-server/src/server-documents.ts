@@ -8,17 +8,17 @@ import type { PathDocuments } from './server/server-parts.ts';
 
 export type DocumentParts = {
   schema: Schema;
-  /** Built-in resources. */
+  /** The built-in resources that the server implements. */
   resources: readonly Resource[];
   custom: Pick<CustomKinds, 'resources' | 'onChange'>;
   /** Resources listed in discovery but not in OpenAPI, because their kinds are not in the schema. */
   computed: readonly Resource[];
   /** The group versions of extension API servers. */
   extensions: { readonly versions: readonly ExtensionVersion[]; onChange: (listener: () => void) => void };
-  /** HOST:PORT used by clients to reach the server. */
+  /** Host and port (HOST:PORT) at which clients reach the server. */
   serverAddress: string;
   checks: HealthChecks;
-  /** Returns the body of `/metrics`. */
+  /** Returns the text of the server's metrics, the body of `/metrics`. */
   metrics: () => Promise<string>;
   reportFailure: (failed: FailedCheck) => void;
   keys: { readonly all: readonly SigningKey[] };

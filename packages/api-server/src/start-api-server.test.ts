@@ -1,4 +1,4 @@
-/** The complete server: how its store, admission, subresources and controllers work together. */
+/** Tests of the complete server: how its store, admission, subresources and controllers work together. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Sends a request as the administrator, or as a node. */
+/** Sends a request with the permissions of the administrator or of a node. */
 async function call(method: string, path: string, { body, node }: { body?: object; node?: string } = {}) {
   const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
   const asNode = { 'impersonate-user': `system:node:${node}`, 'impersonate-group': 'system:nodes' };

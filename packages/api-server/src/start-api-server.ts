@@ -43,11 +43,11 @@ import { EventEncoder } from './wire/encode-event.ts';
 import { SliceTurns } from './wire/slice-turns.ts';
 
 export type ApiServerOptions = {
-  /** Persistent data: objects, certificate authority and token keys. */
+  /** Directory for the server's persistent data: objects, certificate authority and token keys. */
   directory: string;
-  /** A unix socket whose clients are administrators. */
+  /** Path of the unix socket, whose clients are administrators. */
   socketPath: string;
-  /** Default: listens only on the socket. */
+  /** Where to listen over TLS. Default: the server listens only on the unix socket. */
   listen?: SecureAddress;
   /** Limits TLS connections from unknown clients. */
   strangers?: StrangerConnections;
@@ -57,7 +57,7 @@ export type ApiServerOptions = {
    * Default: pods connect to `listen`, if they can.
    */
   atClusterIp?: { strangers: StrangerConnections };
-  /** Additional names for the serving certificate. */
+  /** Names to include in the serving certificate, in addition to the server's own. */
   names?: readonly string[];
   /** The range of cluster IPs, or one per IP family, separated by a comma. Default: 10.96.0.0/12. */
   serviceRange?: string;
@@ -65,7 +65,7 @@ export type ApiServerOptions = {
   durability?: Durability;
   /** Maximum total size of objects as JSON. Default: an eighth of the host's memory, up to 512 MiB. */
   maxBytes?: number;
-  /** Default: no audit log. */
+  /** Options of the audit log. Default: requests are not audited. */
   audit?: AuditOptions;
   /** Objects that predate the server and are moved into its store. */
   imports?: ImportSource;

@@ -28,7 +28,7 @@ import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {
   schema: Schema;
-  /** Built-in resources of the server. */
+  /** The built-in resources that the server implements. */
   resources: readonly Resource[];
   custom: CustomKinds;
   aggregation: Aggregation;
@@ -37,7 +37,7 @@ export type ControllersParts = {
   store: ObjectStore;
   authority: CertificateAuthority;
   authorizer: Authorizer;
-  /** Issues the token of a service account for a Secret. */
+  /** Returns a token of the service account, to be stored in a Secret. */
   issueToken: AccountSecretsParts['issue'];
   /** URL at which other machines reach the server; undefined if it does not listen over TLS. */
   serverUrl: string | undefined;
@@ -84,7 +84,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     now,
     logger,
   };
-  // upstream runs these in kube-controller-manager
+  // Starts the controllers that upstream runs in kube-controller-manager.
   const managed = () => [
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced, deleteElsewhere: parts.aggregation.deleteContent }),

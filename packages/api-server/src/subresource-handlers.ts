@@ -19,7 +19,7 @@ export type HandlerParts = {
   store: ObjectStore;
   access: Access;
   admission: Admission;
-  /** Connects to the nodes' kubelets. */
+  /** Connects this server to the kubelets of nodes. */
   connector: NodeConnector;
   now: () => number;
 };

@@ -24,7 +24,10 @@ const KIND = { group: GROUP, version: 'v1', kind: 'Thing' };
 const THINGS = { resource: 'things', responseKind: KIND, scope: 'Namespaced', singularResource: 'thing', verbs: VERBS };
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Handles a request, or returns false to have it answered with the documents of a typical server. */
+/**
+ * Handles a request to the test's extension API server. If it returns false, the request is answered with the documents of a typical
+ * server.
+ */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export class TestExtension implements AsyncDisposable {
@@ -33,9 +36,9 @@ export class TestExtension implements AsyncDisposable {
   #https!: Server;
   server!: ApiServer;
   authority!: CertificateAuthority;
-  /** Received requests in order, except the API server's own checks. */
+  /** The requests received, in order of arrival, except the API server's own checks. */
   readonly requests: IncomingMessage[] = [];
-  /** Subjects of the client certificates of all requests. */
+  /** Subjects of the client certificates that the API server has presented. */
   readonly clients = new Set<string>();
   handle: Handle = () => false;
   upgrade: (request: IncomingMessage, socket: Duplex) => void = (_, socket) => socket.destroy();
@@ -108,7 +111,7 @@ export class TestExtension implements AsyncDisposable {
     return send(target, 'the unix socket', { ...sent, ...(body && { body: JSON.stringify(body) }) });
   }
 
-  /** Registers the extension API server. */
+  /** Creates an APIService that registers the extension API server. */
   register(spec: Json = {}, name = NAME): Promise<Answer> {
     const [version = '', ...group] = name.split('.');
     const caBundle = Buffer.from(this.authority.certificate).toString('base64');
@@ -117,7 +120,7 @@ export class TestExtension implements AsyncDisposable {
     return this.call('POST', API_SERVICES, { metadata: { name }, spec: { ...own, ...spec } });
   }
 
-  /** Waits until the APIService's condition has the reason, and returns the condition. */
+  /** Waits until the APIService's `Available` condition has the reason, and returns the condition. */
   async until(reason: string, name = NAME): Promise<Json> {
     let last: Json = {};
     const probe = async () => {

@@ -7,11 +7,11 @@ import { text } from 'node:stream/consumers';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import type { Json } from './server/test-client.fixture.ts';
 
-/** Returns the `response` to a review, or `undefined` if it writes the HTTP response itself. */
+/** Handles a review. Returns the `response` to send, or `undefined` if it has written the HTTP response itself. */
 export type Handle = (review: Json, response: ServerResponse) => Json | undefined;
 
 export class TestWebhook implements AsyncDisposable {
-  /** The `request` of each review and its URL path, in order of arrival. */
+  /** The reviews received, in order of arrival: the `request` of each, and its URL path. */
   readonly requests: Json[] = [];
   connections = 0;
   handle: Handle = () => ({ allowed: true });
@@ -73,7 +73,7 @@ export class TestWebhook implements AsyncDisposable {
   }
 }
 
-/** Returns a webhook's response that changes an object. */
+/** Returns the response of a mutating webhook that admits the object and patches it. */
 export const patched = (...operations: object[]): Json => ({
   ...{ allowed: true, patchType: 'JSONPatch' },
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),

@@ -1,4 +1,4 @@
-/** Admission webhooks on a complete API server. */
+/** Tests of admission webhooks on a complete API server. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -8,7 +8,7 @@ function checkTargets(metrics: object[] | undefined, currentMetrics: object[] | 
   checkRow(KEY, { spec: { scaleTargetRef, metrics, maxReplicas: 10 }, status: { currentMetrics } }, { Targets });
 }
 
-/** Checks a metric with and without a current value. */
+/** Checks how a metric is printed, both with and without a current value. */
 function check(type: string, { target, current, ...more }: { target: object; current: object; name?: string }) {
   const key = `${type[0]!.toLowerCase()}${type.slice(1)}`;
   return ([unknown, known]: [string, string]) => {

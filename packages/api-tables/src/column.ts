@@ -25,7 +25,7 @@ export type RowCondition = { type: string; status: string; reason: string; messa
 export type KindTable<T = ApiObject> = {
   columns: readonly Column<T>[];
   conditions?: (object: T) => RowCondition[] | undefined;
-  /** Sorts the rows. Default: in the order of the objects. */
+  /** Compares two objects, to sort the table's rows. Default: the order of the objects. */
   compare?: (a: T, b: T) => number;
 };
 
@@ -82,7 +82,7 @@ export const isDeleted = ({ deletionTimestamp }: KubeMetadata): boolean => Boole
 
 export const sizeOf = (map: object | null | undefined): number => Object.keys(map ?? {}).length;
 
-/** Joins the first items, followed by the number of omitted ones. */
+/** Joins the first items of a list, followed by how many were omitted. */
 export function shortList(items: readonly string[], { limit = 3, empty = UNSET, separator = ',' } = {}): string {
   const shown = items.slice(0, limit).join(separator);
   if (items.length > limit) return `${shown} + ${items.length - limit} more...`;

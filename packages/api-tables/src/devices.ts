@@ -99,7 +99,9 @@ const POOL_STATUS_REQUEST: Column<PoolStatusRequest>[] = [
 const endOf = ({ status }: PoolStatusRequest) =>
   status?.conditions?.find((one) => one.status === 'True' && (one.type === 'Complete' || one.type === 'Failed'));
 
-/** Sums a count over all pools. Prints `-` until the status is set, and on failure. */
+/**
+ * Returns a cell function that sums a count over all pools of the request. The cell is `-` if the request has no status yet or has failed.
+ */
 function sumOf(count: (pool: Pool) => number | undefined): Column<PoolStatusRequest>['cell'] {
   return (request) => {
     if (request.status === undefined || endOf(request)?.type === 'Failed') return '-';

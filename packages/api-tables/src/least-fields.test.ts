@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { Cell } from './column.ts';
 import { tableWith } from './row-checks.fixture.ts';
 
-/** An object that has the required fields of every kind, and no others. */
+/** An object that has the fields that any kind requires, and no others. */
 const LEAST = {
   spec: { containers: [], scaleTargetRef: { kind: 'K', name: 'n' }, taint: {} },
   roleRef: { kind: 'K', name: 'n' },
 };
 
-/** Cells printed by upstream for `LEAST`. For IP addresses, it prints one more cell than there are columns. */
+/** Cells printed by upstream for `LEAST`, by kind. The IPAddress table has one more cell than columns. */
 const CELLS: Record<string, Cell[]> = {
   ComponentStatus: ['x', 'Unknown', '', ''],
   ConfigMap: ['x', 0, '<unknown>'],

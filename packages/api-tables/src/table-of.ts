@@ -33,7 +33,7 @@ export type Table = {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
   metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  /** Null except in the first table of a watch. */
+  /** Null in all tables of a watch except the first. */
   columnDefinitions: ColumnDefinition[] | null;
   rows: TableRow[];
 };
@@ -52,7 +52,7 @@ export type TableOptions = {
   remainingItemCount?: number;
   /** Whether the client already has the column definitions from an earlier table of the watch. */
   noHeaders?: boolean;
-  /** The table of a custom kind. */
+  /** How to print a custom kind; unset for built-in kinds. */
   kindTable?: KindTable;
 };
 

@@ -46,7 +46,7 @@ export function clientContext(peer: 'server' | 'unverifiedServer', options: Secu
 
 /** Limits the certificate chains of a server's clients. Must be called again after each `setSecureContext`. */
 export function limitClientChains(server: Pick<Server, 'setSecureContext'>): void {
-  // node:tls has no public API for the context
+  // node:tls has no public API for a server's secure context
   const { _sharedCreds: context } = server as unknown as { _sharedCreds?: SecureContext };
   limitChains?.(context ?? ({} as SecureContext), LIMITS.client); // without a context, the limiter reports that it has no effect
 }

@@ -43,7 +43,7 @@ test('a system error is described in words, naming its object only once', () => 
   const refused = { errno: -111, code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 1 };
   const refusal = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), refused);
   assert.equal(errorMessage(refusal), 'connect to 127.0.0.1:1: connection refused');
-  // a PodwrightError's message already covers its system error
+  // the system error is omitted, because the message of the PodwrightError that it caused already covers it
   assert.equal(errorMessage(new PodwrightError('unavailable', 'no node runs', { cause: refusal })), 'no node runs');
   const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND no.test'), {
     ...{ errno: -3008, code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'no.test' },

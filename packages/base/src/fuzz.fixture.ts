@@ -71,7 +71,7 @@ function damage(random: Random, samples: Buffer[]): Buffer {
 
 type Change = { bytes: Buffer; at: number; random: Random; samples: Buffer[] };
 
-/** Boundary values, signs, separators and terminators. */
+/** Bytes and 32-bit words that are likely to break a decoder: boundary values, signs, separators and terminators. */
 const ODD_BYTES = [0, 1, 0x7f, 0x80, 0xff, 0x20, 0x2f, 0x3a, 0x22, 0x5c];
 const ODD_WORDS = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x00ff_ffff, 0x0000_ffff];
 

@@ -12,7 +12,7 @@ export class WorkBudget {
   #leftMs: number;
   readonly #endMs: number;
   readonly #deadlineMs: number;
-  /** When the last wait ended. */
+  /** When the work last resumed after a wait. */
   #resumedMs = performance.now();
   readonly #slice = new EventLoopBudget();
 

@@ -19,7 +19,7 @@ type TestNode = {
   signing: FakeSigning;
   store: CertificateStore;
   renewed: StoredPair[];
-  /** For each request, whether its client had a valid certificate at the time. */
+  /** For each certificate request, whether the client that created it had a valid certificate at the time. */
   hadCertificate: boolean[];
   start: (parts?: Partial<CertificateRenewalParts>) => Promise<CertificateRenewal>;
 };

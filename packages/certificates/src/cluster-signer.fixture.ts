@@ -41,7 +41,7 @@ export class TestAuthority {
   }
 }
 
-/** Descends from `value` along `path`, one child index per level, and returns the children of the value found there. */
+/** Follows `path` from a DER value, one child index per level, and returns the children of the value at its end. */
 export function childrenOf(value: DerValue | undefined, ...path: number[]): DerValue[] {
   const children = readAll(value!.content);
   const [index, ...rest] = path;
@@ -57,7 +57,7 @@ type Csr = KubeObject & {
 export class FakeSigning {
   readonly requests = new Map<string, Csr>();
   readonly authority = new TestAuthority();
-  /** If set, the next call rejects with this error. */
+  /** If set, the next client call rejects with this error. */
   failNext: Error | undefined;
   #changed = Promise.withResolvers<void>();
 

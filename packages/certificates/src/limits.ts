@@ -1,6 +1,6 @@
 /** Hardcoded timeouts and limits for cluster-signed certificates, with references. */
 
-/** Maximum size in bytes. A certificate with its chain is usually a few KiB. */
+/** Maximum size of a certificate with its chain, in bytes. It is usually a few KiB. */
 export const MAX_CERTIFICATE_BYTES = 256 << 10;
 /** How long to wait for a request to be approved and signed before creating a new one (client-go's certificateWaitTimeout). */
 export const CERTIFICATE_TIMEOUT_MS = 900_000;

@@ -14,7 +14,7 @@ import { kubeconfigText } from './node-kubeconfig.ts';
 
 type TestNode = {
   signing: FakeSigning;
-  /** The access options each client was created with. */
+  /** The cluster access options that each client was created with. */
   accesses: ClusterAccess[];
   path: (name: string) => string;
   open: (given?: {

@@ -167,8 +167,8 @@ export class NodeIdentity {
   }
 
   /**
-   * Logs a reason once. If `isFirst`, the message also asks for a kubelet restart, because new credentials in `kubeconfig` would not be
-   * picked up.
+   * Logs once why no certificate can be requested. If the identity was loaded from the bootstrap kubeconfig, the message also asks for a
+   * kubelet restart, because new credentials in `kubeconfig` would not be picked up.
    */
   #logOnce(error: string): void {
     if (error === this.#loggedReason) return;

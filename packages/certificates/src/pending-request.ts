@@ -46,7 +46,10 @@ export class PendingRequestFile {
     await rm(this.#path, { force: true });
   }
 
-  /** Reads the file. An invalid file is treated as missing: its key is not used anywhere else, so it can simply be regenerated. */
+  /**
+   * Reads the pending request's file. An invalid file is treated as missing: its key is not used anywhere else, so a new one can be
+   * generated.
+   */
   async #read(subject: CertificateSubject): Promise<PendingRequest | undefined> {
     const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';

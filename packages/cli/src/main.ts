@@ -23,7 +23,7 @@ export async function main(): Promise<void> {
     }, words);
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
-    // commander has printed the error or the help itself
+    // commander has already printed the error or the help
     if (error instanceof CommanderError) exitCode = error.exitCode;
     else {
       printError(`podwright: ${shownError(error)}`);

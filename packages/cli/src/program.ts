@@ -111,7 +111,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     };
 
   program.helpInformation = () => wrapText(HELP, terminalWidth());
-  // `main` exits the process once all output has been written
+  // commander must throw rather than exit: `main` exits the process once all output has been written
   program.exitOverride();
   program.helpCommand(false); // our own help command also has topics
   const called = calledName(words);

@@ -7,7 +7,8 @@ import { isVersionCall, printVersion } from './version-call.ts';
 const args = process.argv.slice(2);
 if (isVersionCall(args)) printVersion();
 else {
-  // Daemons run with --expose-gc. A compile cache set for the daemon itself must not be passed on to the programs that it starts.
+  // A process is a daemon if it runs with --expose-gc. NODE_COMPILE_CACHE is then meant only for the daemon itself, and must not be passed
+  // on to the programs that it starts.
   const isDaemon = globalThis.gc !== undefined;
   if (isDaemon) delete process.env.NODE_COMPILE_CACHE;
   if (usesFastStart(args)) await startFast(isDaemon);
@@ -25,7 +26,10 @@ async function startFast(isDaemon: boolean): Promise<void> {
   findChunksAtOnce();
 }
 
-/** Resolves a command's roughly forty chunks, all in this directory, without the many file system calls made by Node.js. */
+/**
+ * Resolves imports of the bundle's chunks, all in this directory, without the many file system calls made by Node.js. A command imports
+ * roughly forty of them.
+ */
 function findChunksAtOnce(): void {
   const here = new URL('.', import.meta.url).href;
   registerHooks({

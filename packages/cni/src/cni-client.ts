@@ -138,7 +138,7 @@ export class CniClient {
       throw new PodwrightError('internal', `CNI GC of ${list.name}: ${failures.map(errorMessage).join('; ')}`);
   }
 
-  /** Whether this attachment has a record. */
+  /** Whether the cache has a record of this attachment. */
   has(key: AttachmentKey): boolean {
     return this.#cache.has(key);
   }
@@ -257,8 +257,8 @@ export class CniClient {
   }
 
   /**
-   * Runs a command on the plugins in order. Stops at the first error, as the specification requires: an address must not be released while
-   * a rule still refers to it.
+   * Runs DEL or CHECK on the plugins in a record, in the record's order, which the caller reverses for DEL. Stops at the first error, as
+   * the specification requires: an address must not be released while a rule still refers to it.
    */
   async #inOrder(command: 'DEL' | 'CHECK', record: AttachmentRecord, signal: AbortSignal): Promise<void> {
     const { network, attachment, result } = record;

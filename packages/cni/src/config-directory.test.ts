@@ -5,7 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { loadNetworks } from './config-directory.ts';
 
-/** Loads a directory with these files. Returns the names of the networks in order, and the reasons for rejecting files. */
+/**
+ * Loads a configuration directory that contains these files. Returns the names of its networks in order, and the reasons for rejecting
+ * files.
+ */
 async function load(files: Record<string, string>) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-cni-conf-'));
   try {

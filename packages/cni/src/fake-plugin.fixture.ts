@@ -55,11 +55,11 @@ ${body}
   }
 }
 
-/** A script body that returns one address for ADD and nothing for other commands. */
+/** The body of a plugin script that returns one address for ADD and nothing for other commands. */
 export const answers = (address: string): string =>
   `[ "$CNI_COMMAND" = ADD ] && echo '{"cniVersion":"1.0.0","ips":[{"address":"${address}"}]}'; exit 0`;
 
-/** A script body that fails one command with a CNI error and handles the others like `answers`. */
+/** The body of a plugin script that fails one command with a CNI error and handles all other commands like `answers`. */
 export const failsOn = (command: string, address: string): string =>
   `[ "$CNI_COMMAND" = ${command} ] && { echo '{"code":11,"msg":"try later","details":"the pool is busy"}'; exit 1; }
 ${answers(address)}`;

@@ -139,7 +139,7 @@ function readVersions(output: PluginOutput): ReadonlySet<string> {
     if (output.exitCode === 0 && Array.isArray(versions))
       return new Set(versions.filter((version): version is string => typeof version === 'string'));
   } catch {
-    // not the result of a VERSION command
+    // the output is not the result of a VERSION command, so the plugin is assumed to predate it
   }
   return new Set([OLDEST_VERSION]);
 }

@@ -3,7 +3,7 @@ import type { Bandwidth } from './bandwidth.ts';
 import type { NetworkList } from './network-list.ts';
 import type { CniResult } from './result.ts';
 
-/** A port mapping from the host to the pod. An empty `hostIp` means every address, a `hostPort` of 0 no mapping. */
+/** A port mapping from the host to the pod. An empty `hostIp` means all of the host's addresses; a `hostPort` of 0 means no mapping. */
 export type PodPort = { protocol: 'tcp' | 'udp' | 'sctp'; containerPort: number; hostPort: number; hostIp: string };
 
 /** The pod properties that are passed to plugins. */

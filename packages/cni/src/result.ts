@@ -19,7 +19,7 @@ export type CniResult = {
   raw: JsonObject;
 };
 
-// far above any real result; keeps a broken plugin from exhausting memory
+// maximum length of a string in a plugin's result: far above any real one, but keeps a broken plugin from exhausting memory
 const text = z.string().max(4096);
 const optionalText = text.nullish().transform((value) => value ?? '');
 const ip = text.refine((value) => isIP(value) !== 0 && !value.includes('%'), 'is not an IP address');

@@ -24,7 +24,7 @@ export function compareVersions(a: string, b: string): number {
 
 export const isAtLeast = (version: string, wanted: string): boolean => compareVersions(version, wanted) >= 0;
 
-/** Whether a version of the specification has the command or field in the function's name. */
+/** Whether a version of the CNI specification has CHECK, passes `prevResult` on DEL, or has GC and STATUS. */
 export const supportsCheck = (version: string): boolean => isAtLeast(version, '0.4.0');
 export const supportsPrevResultOnDel = (version: string): boolean => isAtLeast(version, '0.4.0');
 export const supportsGcAndStatus = (version: string): boolean => isAtLeast(version, '1.1.0');

@@ -5,8 +5,8 @@ import { decideLease, type LeaderLease, type SeenLease } from './framework/decid
 /** Interval between attempts to acquire or renew the Lease, in milliseconds (leader-elect-retry-period). */
 const RETRY_MS = 2000;
 /**
- * A leader that has not renewed the Lease for this long stops leading, in milliseconds (leader-elect-renew-deadline). Counts from the start
- * of the last successful write, because other processes count the duration of the Lease from that write at the earliest.
+ * How long a leader may fail to renew the Lease before it stops leading, in milliseconds (leader-elect-renew-deadline). Counts from the
+ * start of the last successful write, because other processes cannot have started counting the Lease's duration before that.
  */
 const RENEW_DEADLINE_MS = 10_000;
 
@@ -78,7 +78,7 @@ class Election {
     }
   }
 
-  /** Retries until the Lease is renewed. Returns false if another process holds it, or the signal aborts, also during an attempt. */
+  /** Retries until the Lease is renewed. Returns false if another process holds it, or if the signal aborts, even during an attempt. */
   async #renew(signal: AbortSignal): Promise<boolean> {
     for (;;) {
       await pause(RETRY_MS, signal);

@@ -5,7 +5,7 @@ import { SharedObjects } from './framework/shared-objects.ts';
 
 export type ControllersOptions = {
   client: KubeClient;
-  /** A client for events, with its own rate limits. Default: `client`. */
+  /** A separate client for events, with its own rate limits. Default: `client`. */
   eventClient?: KubeClient;
   /** The controllers to run, keyed by the names used in messages. */
   controllers: Readonly<Record<string, Controller>>;

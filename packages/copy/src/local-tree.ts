@@ -17,7 +17,7 @@ import { CONTAINER_DIRECTORY, isErrno, PodwrightError, PRIVATE_DIRECTORY } from 
  */
 export type Names = string[];
 
-/** Formats the path for messages. */
+/** Formats an archive entry's path for messages. */
 export const showNames = (names: Names): string => Buffer.from(names.join('/'), 'latin1').toString('utf8');
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -31,7 +31,7 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constan
  */
 export class LocalTree implements Disposable {
   readonly path: string;
-  /** The open directories on the path to the last entry, starting with the root of the tree. */
+  /** The open directories on the path to the last unpacked entry, starting with the root of the tree. */
   readonly #open: { name: string; fd: number }[];
 
   private constructor(path: string, fd: number) {
@@ -76,7 +76,7 @@ export class LocalTree implements Disposable {
     for (const { fd } of this.#open.reverse()) closeSync(fd);
   }
 
-  /** Removes any existing file at this path, and returns the path. */
+  /** Removes any existing file at the entry's path, and returns a path for creating the new one. */
   #freePath(names: Names): Buffer {
     this.#enter(names.slice(0, -1));
     const path = child(this.#open.at(-1)!.fd, names.at(-1)!);

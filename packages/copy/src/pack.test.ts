@@ -108,7 +108,7 @@ test('a directory replaced by a symlink while being read is not followed', (t) =
     const archive = packTree({ path: from, name: 'copy', onSkipped: assert.fail });
     const started = [];
     for (let taken = 0; taken < headers; taken++) started.push(archive.next().value);
-    // another process changes the tree while the reader of the archive is slow
+    // another process moves a packed directory away and replaces it with a symlink, while the archive is being read slowly
     renameSync(join(from, 'inner'), join(to, 'moved'));
     symlinkSync(to, join(from, 'inner'));
     const rest = whole(archive);

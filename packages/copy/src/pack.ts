@@ -15,7 +15,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 
 export type PackOptions = {
-  /** The file or directory to pack. If it is a symbolic link, it is followed; links inside it are packed as links. */
+  /** The file or directory to pack. If it is a symbolic link, it is followed; links inside a packed directory are packed as links. */
   path: string;
   /** The name of the packed file or directory in the archive. */
   name: string;
@@ -54,7 +54,7 @@ export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   yield ARCHIVE_END;
 }
 
-/** Combines small parts into larger pieces, since each piece has a fixed cost on its way to the container. */
+/** Combines small parts of the archive into larger pieces, since each piece has a fixed cost on its way to the container. */
 export function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, void> {
   let [small, sizeBytes]: [Buffer[], number] = [[], 0];
   for (const part of parts) {

@@ -96,7 +96,7 @@ class Copy implements Disposable {
     }
   }
 
-  /** Returns the path components relative to the requested path. Throws if the entry is not inside it. */
+  /** Returns the components of an entry's path relative to the requested path. Throws if the entry is not inside it. */
   #namesOf(bytes: Buffer): Names {
     const path = bytes.toString('latin1');
     const names = path.split('/').filter((name) => name !== '' && name !== '.');

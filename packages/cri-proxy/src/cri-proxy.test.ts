@@ -23,7 +23,7 @@ const CONTAINER = {
   labels: { 'io.kubernetes.pod.name': 'web', 'io.kubernetes.pod.namespace': 'shop' },
 };
 
-/** An in-memory runtime behind a proxy, and a client of the proxy. */
+/** An in-memory runtime behind a CRI proxy, and a client connected to the proxy. */
 async function proxied(t: TestContext, display: Partial<DisplayOptions> = {}, more: Partial<CriProxyOptions> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-cri-proxy-'));
   t.after(() => rm(directory, { recursive: true }));

@@ -20,11 +20,11 @@ export const SPANS_GATHERED_MS = 1000;
 export const SPAN_BATCH = 512;
 export const SPAN_QUEUE = 2048;
 
-/** Timeout of a request to a collector. After a failed request, the next one is sent after `SPAN_RETRY_MS`. */
+/** Timeout of a request to a span collector. After a failed request, the next one is sent after `SPAN_RETRY_MS`. */
 export const SPAN_SEND_TIMEOUT_MS = 10_000;
 export const SPAN_RETRY_MS = 5000;
-/** Maximum size of the header section in a collector's response. The default is 16 KiB in Node.js and 10 MiB in Go's client. */
+/** Maximum size of the header section in a span collector's response. The default is 16 KiB in Node.js and 10 MiB in Go's HTTP client. */
 export const MAX_ANSWER_HEAD_BYTES = 1 << 20;
 
-/** Maximum number of trace IDs in one request. */
+/** Maximum number of trace IDs in one request to `podwright.v1.Traces`. */
 export const MAX_REQUESTED_TRACES = 1000;

@@ -4,7 +4,7 @@ import { definedKinds } from './custom-kinds.ts';
 
 type Version = { name: string; deprecated?: boolean; served?: boolean; deprecationWarning?: string };
 
-/** Checks the warnings of the served versions. */
+/** Asserts the deprecation warnings of a definition's served versions. */
 function check(versions: Version[], expected: (string | undefined)[]): void {
   const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' };
   const definition = {

@@ -55,7 +55,10 @@ function customVersion(definition: ApiObject, version: object, isEnding: boolean
   };
 }
 
-/** Returns the warning for a deprecated version: the definition's own, or one that names the newest version that is not deprecated. */
+/**
+ * Returns the warning for a deprecated version: the one set in the definition or, by default, one that names the newest version that is not
+ * deprecated.
+ */
 function deprecationWarning(definition: ApiObject, version: object): string {
   const given = textAt(version, 'deprecationWarning');
   if (given !== '') return given;

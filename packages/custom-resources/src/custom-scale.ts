@@ -16,7 +16,7 @@ const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimest
 
 const namesOf = (path: string): string[] => path.replace(/^\./, '').split('.');
 
-/** Returns the path of the replica count in each version of a definition. */
+/** Returns the JSON path of the replica count in each version of a definition. */
 export function replicasPaths(definition: ApiObject): ScaleStrategy['replicasPaths'] {
   const group = textAt(definition, 'spec', 'group');
   const paths = objectsAt(definition, 'spec', 'versions').map((version) => {
@@ -55,7 +55,7 @@ export function scaleStrategy(
 
 const MAX_REPLICAS = 2 ** 31 - 1;
 
-/** Validates the fields of an object that its Scale exposes. */
+/** Validates the fields of a custom object that its Scale exposes. */
 export function scaleErrors(object: ApiObject, { specReplicasPath, statusReplicasPath }: Paths): FieldError[] {
   return [specReplicasPath, statusReplicasPath].flatMap((path) => {
     const { value, problem } = integerAt(object, path);

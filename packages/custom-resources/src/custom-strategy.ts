@@ -26,7 +26,7 @@ type RuleParameters = Parameters<NonNullable<Strategy['validateRules']>>;
 
 export type CustomRules = { strategy: Strategy; conversion: Conversion };
 
-/** A version of a custom kind, with the data that its strategy needs. */
+/** A version of a custom kind, and what its strategy depends on. */
 export type CustomVersion = CustomKind & {
   hasStatus: boolean;
   scale: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string } | undefined;

@@ -57,7 +57,7 @@ test('the session describes the API server, the user and the user’s access', a
 
 type Review = { spec: { resourceAttributes: { verb: string; resource: string; namespace?: string } } };
 
-/** Answers access reviews like an API server whose user may only list pods in these namespaces. */
+/** Answers access reviews like an API server whose user may list pods only in these namespaces. */
 const allowsIn =
   (...namespaces: string[]) =>
   ({ spec: { resourceAttributes: of } }: Review) => ({

@@ -39,7 +39,7 @@ export const CALL_TIMEOUT_MS = 10_000;
 export const CONNECT_TIMEOUT_MS = 10_000;
 /** Maximum number of keep-alive connections to the API server. Streams use their own connections. */
 export const MAX_SHARED_CONNECTIONS = 16;
-/** High-water mark for bytes queued on a browser's WebSocket. Above it, the API server's response is not read any further. */
+/** High-water mark for bytes queued on a browser's WebSocket. Above it, reading of the API server's response is paused. */
 export const HIGH_WATER_BYTES = 256 << 10;
 /** Sampling period of a node's usage. */
 export const SAMPLE_PERIOD_MS = 10_000;

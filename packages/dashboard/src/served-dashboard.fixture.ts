@@ -17,10 +17,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const DOCUMENT = '<!doctype html><title>page</title>';
 
-/** A dashboard whose API server handles requests with `handler`. */
+/** A dashboard whose fake API server handles requests with `handler`. */
 export class ServedDashboard {
   readonly server: DashboardServer;
-  /** The requests received by the API server. */
+  /** The requests that the fake API server has received. */
   readonly seen: IncomingMessage[] = [];
   readonly api: Server;
   readonly port: number;
@@ -73,7 +73,7 @@ export class ServedDashboard {
     return { status: response.statusCode ?? 0, headers: response.headers, text };
   }
 
-  /** Starts a session. Returns the headers required for its requests. */
+  /** Starts a session. Returns the headers that requests need to belong to it. */
   async logIn(token = new URL(this.server.link()).hash.slice('#token='.length)): Promise<Record<string, string>> {
     const answer = await this.call({ method: 'POST', path: '/dashboard/login', body: JSON.stringify({ token }) });
     if (answer.status !== 200) throw new Error(answer.text);

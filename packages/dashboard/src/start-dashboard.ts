@@ -7,9 +7,12 @@ import { kubeconfigServer } from './upstream/kubeconfig-server.ts';
 import { nodeSocket } from './upstream/node-socket.ts';
 
 export type DashboardOptions = {
-  /** The API server to show: that of a kubeconfig, or that of a node, by socket path. */
+  /** The API server to show: the one in a kubeconfig, or that of a node, given the path of its socket. */
   from: { kubeconfig: Kubeconfig } | { socketPath: string };
-  /** The namespace to show first. Default: that of the kubeconfig's context if the user may not list pods in all namespaces. */
+  /**
+   * The namespace to show first. Default: all namespaces, or the kubeconfig context's namespace if the user may not list pods in all of
+   * them.
+   */
   namespace?: string;
   /** The IP address and port to listen on. Port 0 selects a free port. */
   listen: { host: string; port: number };

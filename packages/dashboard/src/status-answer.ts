@@ -42,5 +42,5 @@ export function sendError(response: ServerResponse, error: unknown): void {
   sendJson(response, status, { code: status.code });
 }
 
-/** Returns the error for a request that is rejected regardless of the user's permissions. */
+/** Returns the error for a request that is rejected whatever the user's permissions. */
 export const refusal = (message: string) => new PodwrightError('permission_denied', message);

@@ -60,7 +60,7 @@ function queryBytes(
   return writer.bytes();
 }
 
-/** The offset of the end of the only question, whose name is not compressed. */
+/** The offset of the first byte after a message's only question, whose name is not compressed. */
 const questionEnd = (name: string) => 12 + name.length + 2 + 4;
 
 type Shown = { rcode: number; isTruncated: boolean; answers: number; bytes: number };
@@ -181,7 +181,7 @@ test('invalid options are rejected', async () => {
     await assert.rejects(startDns({ ...shared, ...options }), { code: 'invalid_argument' });
 });
 
-/** A responder with a resolver, for queries from `address`. */
+/** A responder that forwards to a fake resolver. `ask` sends it a query from the client at `address`. */
 async function responderWith(resolverOptions: { answers?: ResourceRecord[]; onName?: (name: string) => void }) {
   const resolver = await FakeResolver.start(({ query }) => {
     resolverOptions.onName?.(query.question.name);

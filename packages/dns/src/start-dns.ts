@@ -46,7 +46,7 @@ export type DnsServer = {
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const DEFAULT_PORT = 53;
-/** Attempts to find a port that is free for both UDP and TCP. */
+/** Maximum number of attempts to find a port that is free for both UDP and TCP. */
 const PORT_ATTEMPTS = 10;
 
 /**

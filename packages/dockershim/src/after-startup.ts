@@ -4,7 +4,7 @@ import type { EngineStartup } from './engine-startup.ts';
 type Handler = (request: never, context: CallContext) => unknown;
 type Service = { method: Record<string, { methodKind: string }> };
 
-/** Wraps handlers so that calls wait for startup to succeed. Until it does, each call retries it, and fails with its error. */
+/** Wraps handlers so that calls wait for startup to succeed. While startup is failing, each call retries it and fails with its error. */
 export function afterStartup<H extends object>(service: Service, handlers: H, startup: EngineStartup): H {
   const wrapped = Object.entries(handlers as Record<string, Handler>).map(([name, handler]) => [
     name,

@@ -10,7 +10,7 @@ export const ROLLBACK_TIMEOUT_MS = 120_000;
 /** Maximum size of a buffered Engine response, such as a list of thousands of containers. */
 export const MAX_ANSWER_BYTES = 64 << 20;
 
-/** Maximum size of an error response. */
+/** Maximum size of an error response from the Engine. */
 export const MAX_ERROR_BYTES = 64 << 10;
 
 /** Timeout of an ordinary Engine call; same as the kubelet's. */

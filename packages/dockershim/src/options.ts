@@ -38,6 +38,6 @@ export type DockershimOptions = {
   logger: Logger;
   /** Registry for CRI call metrics. Default: no metrics. */
   metrics?: Registry;
-  /** For tests only: called at each named step of each call. */
+  /** Failpoint for tests: called at each named step of each call. */
   failpoint?: Failpoint;
 };

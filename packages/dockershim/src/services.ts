@@ -3,7 +3,7 @@ import type { Engine } from './engine/engine.ts';
 import type { NetworkPlugin } from './network/network-plugin.ts';
 import type { DockershimOptions } from './options.ts';
 
-/** Dependencies of all CRI calls. Each directory picks the ones it needs. */
+/** Dependencies of all CRI calls. Each call's implementation uses a subset of them. */
 export type DockershimServices = {
   engine: Engine;
   network: NetworkPlugin;

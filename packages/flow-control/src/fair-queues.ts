@@ -4,7 +4,7 @@ import { dealHand } from './deal-hand.ts';
 export type Queuing = { queues: number; handSize: number; queueLengthLimit: number };
 
 export type FairQueuesConfig = {
-  /** Maximum number of concurrently running requests. */
+  /** Maximum number of requests of the priority level that run concurrently. */
   seats: number;
   /** How requests that find no free seat are queued. If undefined, they are rejected. */
   queuing?: Queuing;
@@ -16,7 +16,7 @@ export type Ticket = {
   readonly queue: Queue | undefined;
   /** Length of the queue when this request was added, including it; 0 without a queue. */
   readonly length: number;
-  /** The value of R when the request arrived. */
+  /** The value of R (see `FairQueues`) when the request arrived. */
   readonly arrivalR: number;
   /** Called when the request starts to run. */
   readonly start: () => void;
@@ -26,10 +26,10 @@ export type Ticket = {
 
 type Queue = {
   readonly number: number;
-  /** The waiting requests, in order of arrival. */
+  /** The queue's waiting requests, in order of arrival. */
   readonly waiting: Set<Ticket>;
   running: number;
-  /** The value of R at which the next request would start if all queues ran at the same rate. */
+  /** The value of R (see `FairQueues`) at which the queue's next request would start if all queues ran at the same rate. */
   nextR: number;
 };
 
@@ -163,13 +163,13 @@ export class FairQueues {
     return this.#running >= this.#config.seats || this.#isAtLimit(flow);
   }
 
-  /** Whether a flow occupies as many seats as one flow may. */
+  /** Whether a flow already occupies as many seats as a single flow may. */
   #isAtLimit(flow: string): boolean {
     const most = Math.max(1, Math.ceil(this.#config.seats * FLOW_SHARE));
     return (this.#runningByFlow.get(flow) ?? 0) >= most;
   }
 
-  /** Gives free seats to waiting requests. */
+  /** Assigns free seats to waiting requests. */
   #dispatch(): void {
     while (this.#waiting > 0 && this.#running < this.#config.seats) {
       const ticket = this.#next();

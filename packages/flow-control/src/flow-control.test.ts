@@ -47,7 +47,7 @@ const schema = (name: string, spec: object): ApiObject => ({
   },
 });
 
-/** A server with one level for all requests, which has practically all seats. */
+/** A flow control with a single priority level for all requests, which has practically all of its seats. */
 function small(limitResponse: object, seats = 4) {
   const registry = new Registry();
   const control = new FlowControl({ seats, observer: new FlowMetrics(registry) });
@@ -58,7 +58,7 @@ function small(limitResponse: object, seats = 4) {
     const text = await metricsText(registry, (one) => one === `apiserver_flowcontrol_${name}`);
     return text.split('\n').filter((line) => line.startsWith('apiserver'));
   };
-  /** Returns a histogram's observation counts by the value of its last label. */
+  /** Returns a histogram's observation counts as `LABEL COUNT`, where `LABEL` is the value of its last label. */
   const counts = async (name: string) => {
     const lines = (await metric(name)).filter((line) => line.includes('_count{'));
     return lines.map((line) => /="([^"]*)"\} (\d+)$/.exec(line)!.slice(1).join(' ')).sort();

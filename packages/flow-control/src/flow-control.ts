@@ -139,7 +139,7 @@ export class FlowControl {
     const beginMs = this.#nowMs();
     this.#observer?.queued(flowClass, 1);
     const ended = new AbortController();
-    // resolves to true after `maxWaitMs`, to false once the request has a seat, and to the signal's reason if it aborts
+    // resolves to true if `maxWaitMs` elapsed, to false once the request has a seat, and to the signal's reason if it aborted
     const outcome: unknown = await raceAbort(
       Promise.race([started.then(() => false), pause(maxWaitMs, ended.signal).then(() => true)]),
       signal,
@@ -176,7 +176,7 @@ export class FlowControl {
 
 const nameOf = ({ metadata }: ApiObject): string => metadata.name ?? '';
 
-/** Returns the objects plus any missing mandatory ones. */
+/** Returns the configured objects plus any missing mandatory ones. */
 function withMissing(objects: readonly ApiObject[], mandatory: readonly ApiObject[]): readonly ApiObject[] {
   const names = new Set(objects.map(nameOf));
   return [...objects, ...mandatory.filter((one) => !names.has(nameOf(one)))];

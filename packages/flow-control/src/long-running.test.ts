@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongRunning } from './long-running.ts';
 
-/** Enters as many times as a caller may. Returns the values to dispose. */
+/** Enters as many long-running requests as the limit allows this caller. Returns the values to dispose to end them. */
 function enterAll(limit: LongRunning, caller: string): Disposable[] {
   const entered: Disposable[] = [];
   for (let one = limit.enter(caller); one !== undefined; one = limit.enter(caller)) entered.push(one);

@@ -6,8 +6,8 @@ export class LongRunning {
   #count = 0;
 
   /**
-   * `maxOfCaller` returns the current maximum for each caller. `max`: maximum for all callers together. A caller may have no more requests
-   * than there are free ones left, so a single caller leaves half of them to others.
+   * `maxOfCaller` returns the current maximum for each caller. `max`: maximum for all callers together. A caller may have at most as many
+   * requests as there are free places left, so a single caller leaves half of the places to others.
    */
   constructor({ maxOfCaller = () => Number.POSITIVE_INFINITY, max = Number.POSITIVE_INFINITY }) {
     this.#maxOfCaller = maxOfCaller;

@@ -15,7 +15,7 @@ const all = (): { schemas: ApiObject[]; levels: ApiObject[] } => {
 };
 const named = (objects: readonly ApiObject[]) => objects.map(({ metadata }) => metadata.name);
 
-/** Changes one object of a new cluster and returns the changes the server then makes. */
+/** Changes one object of a new cluster. Returns the changes that the server then makes to the stored objects. */
 function after(name: string, change: (object: ApiObject) => ApiObject) {
   const { schemas, levels } = all();
   const changed = (one: ApiObject) => (one.metadata.name === name ? change(one) : one);

@@ -1,4 +1,4 @@
-/** Maximum value of the `Retry-After` header. */
+/** Maximum value of the `Retry-After` header, in seconds. */
 const MAX_SECONDS = 32;
 
 /**
@@ -9,7 +9,7 @@ export class RetryAfter {
   /** The number of rejected requests per second, oldest first. */
   readonly #history = new Map<number, number>();
   #seconds = 1;
-  /** The second in which the delay was last doubled. */
+  /** The second in which the `Retry-After` delay was last doubled. */
   #raisedAt = 0;
 
   get seconds(): number {

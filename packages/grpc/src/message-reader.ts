@@ -45,7 +45,10 @@ export class MessageReader {
   }
 }
 
-/** Uses one buffer instead of a list of chunks: each chunk object takes a hundred bytes or more, and a peer may send one byte at a time. */
+/**
+ * Uses one buffer rather than a list of chunks: each chunk object takes a hundred bytes or more, so a peer that sends one byte at a time
+ * would use up memory.
+ */
 const begun = (sizeBytes = 0) =>
   new BoundedBytes(
     Number.POSITIVE_INFINITY,

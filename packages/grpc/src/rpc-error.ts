@@ -23,7 +23,7 @@ export function asRpcError(error: unknown): unknown {
     : error;
 }
 
-/** Awaits a call to the container runtime, replacing the text of its error with the text that Go's gRPC would give it. */
+/** Awaits a call to the container runtime. If the call fails, replaces the text of its error with the text that Go's gRPC would give it. */
 export async function withRpcErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;

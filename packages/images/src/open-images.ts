@@ -30,7 +30,7 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
   const parts = new Undo();
   try {
-    // two processes would delete each other's content during pulls
+    // lock the directory: two processes would delete each other's content during pulls
     const isOpen = `open the images in ${root}: they are open already; close them first`;
     parts.add('unlock the directory', lockDirectory(root, isOpen));
     const system = loadSystem();

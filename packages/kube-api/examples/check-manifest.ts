@@ -14,6 +14,6 @@ const { pods, errors } = decodeManifest(manifest, { file: 'web.yaml' });
 for (const pod of pods) console.log(`${pod.metadata.name}: ${qosClass(pod)}, restarted ${pod.spec.restartPolicy}`);
 console.log(`${errors.length} errors`);
 
-// Unknown fields, wrong types and invalid values are errors, each reported with its line and field.
+// unknown fields, wrong types and invalid values are errors, each reported with its line and field
 const wrong = decodeManifest(manifest.replace('image: nginx:1.29', 'imagee: nginx'), { file: 'wrong.yaml' });
 for (const error of wrong.errors) console.log(String(error));

@@ -19,7 +19,7 @@ export function formatFieldPath(path: FieldPath): string {
   return text;
 }
 
-/** Issues shared by all collectors for the same object. */
+/** Issues of an object, shared by the collectors for its parts. */
 type Found = {
   issues: FieldIssue[];
   count: number;

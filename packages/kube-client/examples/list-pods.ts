@@ -8,7 +8,7 @@ const client = createKubeClient(await readKubeconfig(path));
 const { items } = await client.list<Pod>(PODS, { namespace });
 for (const { metadata, status } of items) console.log(`${metadata.name}: ${status?.phase}`);
 
-// A cache kept up to date by a watch, which reconnects when the connection is lost and relists when the server demands it.
+// a cache kept up to date by a watch, which reconnects when the connection is lost and relists when the server demands it
 const pods = new Informers(client).start<Pod>({
   resource: PODS,
   namespace,

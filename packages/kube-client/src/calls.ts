@@ -1,4 +1,4 @@
-/** Exports for clients that call the API server without HTTP, such as the client of a kubelet running in the API server's process. */
+/** Exports for clients that call the API server without HTTP, such as that of a kubelet running in the API server's process. */
 export { ApiClient } from './client/api-client.ts';
 export type { Call, Calls, WatchCallOptions } from './client/calls.ts';
 export { repeatedCall, withRepeats } from './client/repeats.ts';

@@ -65,7 +65,8 @@ export class FakeKubeClient implements KubeClient {
   readonly #history: { resource: Resource; event: WatchEvent<KubeObject> & { object: KubeObject } }[] = [];
 
   /**
-   * Scripts the results of the next matching calls, one per call; later calls behave normally again. Watches can only be scripted to fail.
+   * Scripts the results of the next calls that match, one result per call; after that, calls behave normally again. Watches can only be
+   * scripted to fail.
    */
   script(match: CallMatch, ...answers: FakeAnswer[]): void {
     this.#scripts.push({ match, answers });

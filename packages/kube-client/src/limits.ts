@@ -66,7 +66,7 @@ export const INITIAL_EVENTS_MS = 300_000;
 export const LIST_PAGE_SIZE = 500;
 export const MAX_LIST_PAGES = 2000;
 /**
- * Maximum number of initial objects, the same as for a list. The total size of their events is limited to that of one list page
+ * Maximum number of initial objects, the same as the maximum for a list. The total size of their events is limited to that of one list page
  * (`MAX_LIST_BYTES`).
  */
 export const MAX_FIRST_OBJECTS = LIST_PAGE_SIZE * MAX_LIST_PAGES;

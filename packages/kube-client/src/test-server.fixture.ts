@@ -19,11 +19,14 @@ export type TestRequest = {
   body: string;
   httpVersion: string;
 };
-/** Also used for HTTP/2 responses, which have the same methods. */
+/** The response type for both protocols: HTTP/2 responses have the same methods. */
 export type TestResponse = ServerResponse;
 export type Handler = (request: TestRequest, response: TestResponse) => void;
 
-/** Creates a key and a self-signed certificate (PEM) for 127.0.0.1 and the DNS name. The certificate also serves as its own CA. */
+/**
+ * Creates a private key and a self-signed certificate (PEM) for 127.0.0.1 and a DNS name. The certificate is also the CA that clients must
+ * trust.
+ */
 export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { certificate: string; key: string } {
   const directory = mkdtempSync(join(tmpdir(), 'kube-client-'));
   try {
@@ -101,12 +104,12 @@ export class TestServer {
     return this.certificate === undefined ? {} : { ca: this.certificate.certificate };
   }
 
-  /** Number of connections accepted so far. */
+  /** Number of connections that the server has accepted so far. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Destroys all connections. */
+  /** Destroys all connections to the server. */
   cut(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -131,7 +134,7 @@ export class TestServer {
   }
 }
 
-/** Waits up to 30 s for the condition to become true. */
+/** Waits up to 30 s until the condition is true. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!(await condition())) {

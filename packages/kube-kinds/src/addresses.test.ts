@@ -18,7 +18,7 @@ const MAPPED = 'must not be an IPv4-mapped IPv6 address';
 
 type Rule = (field: string, value: string) => FieldError[];
 
-/** Checks the problem of each value. `undefined` means valid. */
+/** Asserts which problem the rule finds in each value; `undefined` means that the value is valid. */
 function check(rule: Rule, cases: Record<string, string | undefined>): void {
   for (const [value, problem] of Object.entries(cases)) {
     const messages = problem === undefined ? [] : [`Invalid value: ${JSON.stringify(value)}: ${problem}`];

@@ -19,7 +19,7 @@ export type Cidr = {
   prefixLength: number;
   /** Canonical text form: network address and prefix length. */
   text: string;
-  /** Whether any bits after the prefix are set. */
+  /** Whether any bits of the address after the prefix are set. */
   hasHostBits: boolean;
   hasLeadingZeros: boolean;
 };

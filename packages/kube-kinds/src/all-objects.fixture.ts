@@ -1,4 +1,4 @@
-/** Checks for the strategies of all kinds: whatever the object, they must not throw, modify it, or take long. */
+/** Tests that call the strategies of all kinds with arbitrary objects: the strategies must not throw, modify the object, or take long. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Strategies, Strategy } from './strategy.ts';
 const schema = await Schema.load();
 const USER = { username: 'u', groups: [] };
 
-/** Calls all functions of a strategy, with the object as a new object and as its own old version. */
+/** Calls all functions of a strategy, passing the object both as the new object and as the old one. */
 export function callAll(strategy: Strategy, object: ApiObject): void {
   const before = JSON.stringify(object);
   const filled = strategy.applyDefaults?.(object) ?? object;
@@ -25,7 +25,7 @@ export function callAll(strategy: Strategy, object: ApiObject): void {
   assert.equal(JSON.stringify(object), before);
 }
 
-/** The kinds with a strategy, and their v1 API version. Each must be in the schema. */
+/** Returns the kinds that have a strategy, with their v1 API version. Each kind must be in the schema. */
 export const kindsOf = (strategies: Strategies): { key: string; apiVersion: string; kind: string }[] =>
   Object.keys(strategies).map((key) => {
     const [plural, ...group] = key.split('.');

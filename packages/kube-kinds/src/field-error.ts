@@ -19,7 +19,7 @@ export type FieldErrorReason =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** Values in messages are truncated to this length to keep them readable. */
+/** Maximum length of values shown in messages. Longer ones are truncated to keep messages readable. */
 const MAX_SHOWN = 1024;
 
 export const required = (field: string, detail = ''): FieldError =>

@@ -52,7 +52,7 @@ export class Field {
     for (const problem of problems) this.invalid(value, problem);
   }
 
-  /** Adds an error for an invalid value without showing it, like upstream. */
+  /** Adds an error for an invalid value that, like upstream's error, does not show the value. */
   invalidOmitted(detail: string): void {
     this.errors.push({ reason: 'FieldValueInvalid', field: this.path, message: `Invalid value: ${detail}` });
   }

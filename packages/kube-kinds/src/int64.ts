@@ -3,7 +3,7 @@
 /** Largest int64. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Longer numbers are out of range: without leading zeros, an int64 has at most 19 digits. */
+/** Maximum number of digits of an int64, without leading zeros. Longer numbers are out of range. */
 const MAX_DIGITS = 19;
 
 /** Parses a decimal int64 like `strconv.ParseInt`. Returns Go's error message if the text is invalid. */

@@ -1,7 +1,7 @@
 /** Diffs two values like upstream's error messages (apimachinery, util/diff): as JSON, with context lines. */
 
 const CONTEXT = 3;
-/** Longer hunks are truncated because the values come from clients and may be large. */
+/** Maximum number of lines in a hunk. Longer ones are truncated because the values come from clients and may be large. */
 const MAX_LINES = 100;
 
 /** Returns a unified diff with a single hunk that spans all differing lines, or '' if the values are equal. */

@@ -15,7 +15,7 @@ const expression = (key: string, operator: string, values?: string[]) => ({
   matchExpressions: [{ key, operator, values }],
 });
 
-/** Checks the errors of a single-expression selector. */
+/** Asserts which errors a label selector with this single expression causes. */
 function check(selector: object, expected: string[]): void {
   assert.deepEqual(summary(validateLabelSelector('s', selector)), expected);
 }

@@ -16,7 +16,7 @@ import {
 
 type Rule = (value: string) => readonly string[];
 
-/** Checks that the rule accepts all values of the first list, and none of the second. */
+/** Asserts that the naming rule accepts all values of the first list, and none of the second. */
 function check(rule: Rule, valid: string[], invalid: string[]): void {
   for (const value of valid) assert.deepEqual(rule(value), [], value);
   for (const value of invalid) assert.notDeepEqual(rule(value), [], `"${value}"`);

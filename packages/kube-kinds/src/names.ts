@@ -123,7 +123,10 @@ export const nameIsDnsSubdomain: NameRule = (name, isPrefix) =>
 
 export const nameIsDns1035Label: NameRule = (name, isPrefix) => dns1035LabelProblems(isPrefix ? maskDash(name) : name);
 
-/** Masks a trailing dash and the preceding character like upstream: a suffix will be appended. */
+/**
+ * Replaces a trailing dash of a `generateName` and the character before it with a letter, as upstream does, because the server will append
+ * a suffix after the dash.
+ */
 const maskDash = (name: string): string => (name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name);
 
 /** Returns upstream's error message for a string that does not match a pattern. */

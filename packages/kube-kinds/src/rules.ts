@@ -3,11 +3,11 @@ import { type FieldError, invalidValue } from './field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from './names.ts';
 import { isNegativeQuantity, isSameValue } from './values.ts';
 
-/** Returns an error for each problem of a value. */
+/** Converts each problem of a value, as returned by the functions in names.ts, to a field error. */
 export const problemsAt = (field: string, value: unknown, problems: readonly string[]): FieldError[] =>
   problems.map((problem) => invalidValue(field, value, problem));
 
-/** Requires a value to equal the old one (ValidateImmutableField). */
+/** Requires a field's value to be the same as in the old object (ValidateImmutableField). */
 export const immutable = (field: string, value: unknown, old: unknown): FieldError[] =>
   isSameValue(value, old) ? [] : [invalidValue(field, value, 'field is immutable')];
 

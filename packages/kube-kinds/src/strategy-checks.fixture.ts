@@ -1,4 +1,4 @@
-/** Processes requests like the server: decodes objects, sets defaults, prepares and validates. */
+/** Runs requests through a strategy as the API server does: decodes objects, sets defaults, prepares and validates. */
 import assert from 'node:assert/strict';
 import { decodeJson, type JsonObject, Schema } from '@podwright/kube-schema';
 import type { ApiObject } from './api-object.ts';
@@ -29,17 +29,17 @@ export function created(strategy: Strategy, object: JsonObject): ApiObject {
 const textOf = (errors: readonly FieldError[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`);
 
-/** Errors when creating an object. */
+/** Returns the validation errors for creating an object, as `FIELD: MESSAGE`. */
 export const createErrors = (strategy: Strategy, object: JsonObject): string[] =>
   textOf(strategy.validate?.(created(strategy, object)));
 
-/** Errors when replacing an object. Both objects are decoded, and the new one is prepared. */
+/** Returns the validation errors for replacing `old` with `object`, as `FIELD: MESSAGE`. Decodes both objects and prepares the new one. */
 export function updateErrors(strategy: Strategy, object: JsonObject, old: JsonObject): string[] {
   const [after, before] = [decoded(strategy, object), decoded(strategy, old)];
   return textOf(strategy.validateUpdate?.(strategy.prepareForUpdate?.(after, before) ?? after, before));
 }
 
-/** The result of updating a subresource, and the errors. */
+/** Updates a subresource. Returns the resulting object and the validation errors. */
 export function subresourceUpdate(
   strategy: Strategy,
   name: string,

@@ -10,9 +10,9 @@ export type SubresourceStrategy = {
   /** Returns the object to store: `object`, except that the fields not writable through this subresource are taken from `old`. */
   prepareForUpdate: (object: ApiObject, old: ApiObject) => ApiObject;
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
-  /** Fields not owned by writers of this subresource, such as `[['spec'], ['metadata', 'labels']]`. Default for `status`: `spec`. */
+  /** Fields that writers of this subresource do not own, such as `[['spec'], ['metadata', 'labels']]`. Default for `status`: `spec`. */
   resetFields?: readonly (readonly string[])[];
-  /** Returns warnings for the client. Default: none. */
+  /** Returns warnings for the client about a write to the subresource. Default: none. */
   warnings?: (object: ApiObject, old: ApiObject) => readonly string[];
 };
 
@@ -22,7 +22,7 @@ export type SubresourceStrategy = {
  * the registry.
  */
 export type Strategy = {
-  /** Loads code needed by the other functions for an object. Called before each write, after `applyDefaults`. */
+  /** Loads code that the other functions need for an object. Called before each write, after `applyDefaults`. */
   load?: (object: ApiObject) => Promise<void>;
   /** Applies upstream's defaults for the kind's version. Called for each decoded object, also for updates. */
   applyDefaults?: (object: ApiObject) => ApiObject;
@@ -33,14 +33,14 @@ export type Strategy = {
   conversionProblem?: (object: ApiObject) => string | undefined;
   /** Sets and removes fields in a new object. Default: removes `status` if the kind has a status subresource. */
   prepareForCreate?: (object: ApiObject, context: CreateContext) => ApiObject;
-  /** Default: keeps the status of `old` if the kind has a status subresource. */
+  /** Sets and removes fields in an updated object. Default: keeps the status of `old` if the kind has a status subresource. */
   prepareForUpdate?: (object: ApiObject, old: ApiObject) => ApiObject;
   validate?: (object: ApiObject) => readonly FieldError[];
   /** Returns all errors of an updated object. Upstream validates both the object and the change. */
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
   /**
    * Evaluates the CEL rules of a custom resource. Asynchronous because it may take seconds. Called after `validate` or `validateUpdate`,
-   * also for subresource updates. `errors` are the errors found so far; the result contains these and those of the rules.
+   * also for subresource updates. `errors` are the errors found so far; the result contains these and the errors of the CEL rules.
    */
   validateRules?: (
     errors: readonly FieldError[],
@@ -49,7 +49,7 @@ export type Strategy = {
   ) => Promise<readonly FieldError[]>;
   /** Returns warnings for the client, as in upstream's WarningsOnCreate and WarningsOnUpdate. */
   warnings?: (object: ApiObject, old: ApiObject | undefined) => readonly string[];
-  /** Returns the problems of a name, without mentioning the field. Default: the name must be a DNS subdomain. */
+  /** Returns what is wrong with a name, without mentioning the field. Default: the name must be a DNS subdomain. */
   nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
   /** `status` and other subresources that modify the object when written. Default: `status` if the kind has it. */
   subresources?: Readonly<Record<string, SubresourceStrategy>>;
@@ -82,18 +82,18 @@ export type Strategy = {
   defersRemoval?: (object: ApiObject) => boolean;
   /** Returns the grace period for deleting the object, in seconds, or `undefined` to delete it immediately. */
   gracePeriodSeconds?: (object: ApiObject, requested: number | undefined) => number | undefined;
-  /** Fields not owned by appliers and writers of the main resource. Default: `status` if it is a subresource. */
+  /** Fields that appliers and writers of the main resource do not own. Default: `status` if it is a subresource. */
   resetFields?: readonly (readonly string[])[];
 };
 
 /** The `scale` subresource of a kind (autoscaling/v1, Scale). Writing it updates the object's number of replicas. */
 export type ScaleStrategy = {
-  /** Path of the object's number of replicas, by API version; null for versions without scale. */
+  /** Path of the object's number of replicas, by API version; null for versions without the `scale` subresource. */
   replicasPaths: Readonly<Record<string, readonly string[] | null>>;
   scaleOf: (object: ApiObject) => ApiObject;
-  /** Returns `object` with the number of replicas and the resource version of `scale`. */
+  /** Returns `object` with the number of replicas and the resource version of the given Scale. */
   withScale: (object: ApiObject, scale: ApiObject) => ApiObject;
-  /** Returns all errors of a scale sent by a client, except those in its metadata. */
+  /** Returns all errors of a Scale sent by a client, except those in its metadata. */
   validate: (scale: ApiObject) => readonly FieldError[];
 };
 
@@ -105,8 +105,8 @@ export type Conversion = {
   toStored: (object: ApiObject) => ApiObject;
   fromStored: (object: ApiObject) => ApiObject;
   /**
-   * Returns the object to store when a client has written a valid object in this version. The argument is in the stored version, but may
-   * contain fields declared only in this version. Default: the same object.
+   * Returns the object to store when a client has written a valid object in this API version. The argument is in the stored version, but
+   * may contain fields declared only in this version. Default: the same object.
    */
   storable?: (object: ApiObject) => ApiObject;
   /**
@@ -116,7 +116,7 @@ export type Conversion = {
   validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[];
   /** Field names to use in errors for objects written in this version, if different from the stored version. */
   errorFields?: Readonly<Record<string, string>>;
-  /** Returns the problems of a new object's name. Set if this version has a different naming rule. */
+  /** Returns what is wrong with a new object's name. Set if this API version has its own naming rule. */
   nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
   /** Fields supported in field selectors in this version, with their names in the stored version. Default: the same names. */
   selectableFields?: Readonly<Record<string, string>>;

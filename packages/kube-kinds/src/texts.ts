@@ -72,8 +72,8 @@ export function pathSegmentProblems(name: string): string[] {
 }
 
 /**
- * Returns the problem of a domain, which must have two or more labels, or `undefined` if it is valid (IsFullyQualifiedDomainName). The
- * domain must not be empty.
+ * Returns what is wrong with a domain name, which must have two or more labels, or `undefined` if it is valid (IsFullyQualifiedDomainName).
+ * The name must not be empty.
  */
 export function domainProblem(domain: string): { value: string; problem: string } | undefined {
   const value = domain.endsWith('.') ? domain.slice(0, -1) : domain;

@@ -34,7 +34,7 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Scalars at the deepest level are added too, because they count as a level. */
+/** Adds all of a value's children, even scalars: they count as a nesting level, too. */
 function addChildren(value: object, children: unknown[]): void {
   for (const child of Array.isArray(value) ? value : Object.values(value)) children.push(child);
 }

@@ -22,7 +22,7 @@ const read = (path: string) => ({
   bytes: readFileSync(`${path}.pb`),
 });
 
-/** A watch event is not an object, because it does not name its kind. */
+/** A WatchEvent is not encoded like other objects, because it does not name its kind. */
 const isEvent = (path: string) => basename(path) === 'core.v1.WatchEvent';
 
 for (const path of paths.filter((one) => !isEvent(one)))

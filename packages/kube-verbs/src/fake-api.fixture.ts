@@ -3,7 +3,7 @@ import type { ApiObject, ApiPort, ApiRequest, WatchedChange } from './api-port.t
 import type { ResourceKind } from './kinds/resource-kind.ts';
 import type { Target } from './target.ts';
 
-/** A fake API that answers GET requests by path, records other requests, and sends scripted events to watches. */
+/** A fake API server that answers GET requests by path, records other requests, and sends scripted events to watches. */
 export class FakeApi implements ApiPort {
   readonly answers: Record<string, unknown>;
   readonly changes: WatchedChange[];
@@ -28,7 +28,7 @@ export class FakeApi implements ApiPort {
   }
 }
 
-/** A target of the given kind, in the group apps by default. */
+/** Returns the target for an object of the given kind, in the group apps by default. */
 export function targetOf(kind: string, object: object, group = 'apps'): Target {
   const plural = `${kind.toLowerCase()}s`;
   const resource: ResourceKind = {

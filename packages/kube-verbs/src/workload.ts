@@ -16,7 +16,7 @@ export type PodTemplate = { metadata?: KubeMetadata; spec: PodSpec };
 
 type RollingUpdate = { maxUnavailable?: IntOrString; maxSurge?: IntOrString; partition?: number };
 
-/** The fields used by verbs, for all kinds of workloads. Any of them may be missing. */
+/** The fields of workloads of all kinds that verbs use. Any of them may be missing. */
 export type Workload = {
   apiVersion?: string;
   kind?: string;
@@ -27,7 +27,7 @@ export type Workload = {
 
 export type WorkloadSpec = {
   replicas?: number;
-  /** A map of labels in ReplicationControllers and Services. */
+  /** A ReplicationController's or Service's selector: a map of labels. */
   selector?: LabelSelector | Record<string, string>;
   template?: PodTemplate;
   strategy?: { type?: string; rollingUpdate?: RollingUpdate };

@@ -10,8 +10,8 @@ const POD = '/api/v1/namespaces/shop/pods/web';
 const EVENTS = '/api/v1/namespaces/shop/events';
 
 /**
- * Returns a reader for a fake API server that has these documents, by path. A document that is an Error is thrown; requests for other paths
- * fail with `not_found`.
+ * Returns a reader for a fake API server that has the given documents, by path. For a document that is an Error, requests fail with that
+ * error; requests for other paths fail with `not_found`.
  */
 function readerOf(documents: Record<string, unknown>) {
   const asked: string[] = [];

@@ -55,14 +55,14 @@ export class ApiViewReader implements ViewReader {
       ...(previous && { previous: 'true' }),
     });
     const path = `${pathOf(VIEWED.pods, { namespace, name, subresource: 'log' })}?${query}`;
-    // if the node does not respond or has removed the log, the other facts still explain the pod
+    // if the node does not respond or has removed the log, the object and its events still explain the pod
     const text = await this.#calls.text(path).catch(() => '');
     const lines = text.split('\n').filter((line) => line !== '');
     return lines.slice(-LOG_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH));
   }
 }
 
-/** Resolves to undefined instead of rejecting with `not_found`: the object or its kind does not exist. */
+/** Resolves to undefined instead of rejecting with `not_found`, which means that the object or its kind does not exist. */
 function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;

@@ -1,14 +1,17 @@
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 import type { ViewedEvent } from './causes/finding.ts';
 
-/** An object in a chain. `namespace` is '' for cluster-scoped objects. */
+/** An object in the chain of an explanation. `namespace` is '' for cluster-scoped objects. */
 export type Subject = { kind: string; namespace: string; name: string };
 
 /** Reads the objects, events and logs needed for explanations. Implementations use an API server or a node's Unix socket. */
 export type ViewReader = {
-  /** Resolves to undefined if the object or its kind does not exist. Rejects with `permission_denied` if the user may not read it. */
+  /**
+   * Reads an object. Resolves to undefined if the object or its kind does not exist. Rejects with `permission_denied` if the user may not
+   * read it.
+   */
   get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;
-  /** Resolves to an empty list if the kind does not exist. Rejects with `permission_denied` if the user may not list it. */
+  /** Lists objects. Resolves to an empty list if the kind does not exist. Rejects with `permission_denied` if the user may not list it. */
   list(resource: Resource, namespace: string): Promise<KubeObject[]>;
   /** Returns the events about an object, oldest first; none if the user may not list them. */
   events(subject: Subject & { uid?: string }): Promise<ViewedEvent[]>;

@@ -2,7 +2,7 @@
 
 type Condition = { type: string; status: string; reason?: string; message?: string };
 
-/** The fields of a workload used here. Any of them may be missing. */
+/** The fields of a workload that determine its progress. Any of them may be missing. */
 export type Workload = {
   kind?: string;
   metadata: { name?: string; uid?: string; generation?: number };
@@ -11,15 +11,15 @@ export type Workload = {
 };
 
 export type WorkloadState = {
-  /** Whether it has all its pods and they are available, or it has ended. */
+  /** Whether the workload has all its pods and they are available, or it has ended. */
   isComplete: boolean;
-  /** Whether it creates no more pods: a Job that is complete or has failed. */
+  /** Whether the workload creates no more pods: a Job that is complete or has failed. */
   isOver: boolean;
-  /** Number of pods it maintains; undefined if not known yet. */
+  /** Number of pods that the workload maintains; undefined if not known yet. */
   wanted: number | undefined;
-  /** Why it cannot make progress, such as `BackoffLimitExceeded: …`. */
+  /** Why the workload cannot make progress, such as `BackoffLimitExceeded: …`. */
   failure?: string;
-  /** For example `1 of 2 pods available`. */
+  /** The progress as text, for example `1 of 2 pods available`. */
   progress: string;
 };
 

@@ -31,7 +31,7 @@ export function checkedConfiguration(given: GivenFields, host: HostFacts): Kubel
   throw new PodwrightError('invalid_argument', `configure the kubelet: ${lines.join('\n')}`);
 }
 
-/** Checks each field's value on its own. */
+/** Checks each field's value without regard to other fields. */
 function fieldProblems(configuration: KubeletConfiguration): Problem[] {
   return [...FIELDS].flatMap(([name, { check = () => [] }]) => {
     const field = name as FieldName;

@@ -18,7 +18,7 @@ export type OwnFlag = {
 
 export type CommandLine = {
   given: GivenFields;
-  /** Given flags that the program itself handles, with their values; '' for a flag that takes no value. */
+  /** The given flags that the program itself handles, with their values; '' for a flag that takes no value. */
   own: ReadonlyMap<string, string>;
 };
 

@@ -22,7 +22,7 @@ function withDependentDefaults(configuration: KubeletConfiguration, given: Given
     nodeStatusReportFrequency: reportsAsUpdates
       ? configuration.nodeStatusUpdateFrequency
       : configuration.nodeStatusReportFrequency,
-    // the flag predates the field, so a false field does not override a true flag
+    // the `--seccomp-default` flag predates the field, so a false field does not override a true flag
     seccompDefault: configuration.seccompDefault || configuration.seccompDefaultFlag === true,
   };
 }

@@ -10,8 +10,8 @@ import { DEFAULT_HARD_THRESHOLDS } from './thresholds/thresholds.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
 
 /**
- * `set` returns the changed options. Called if any of the fields is given, after all rows of the field table and the preceding entries of
- * this list have been applied.
+ * `set` returns the changed options. Called if any of the named fields was given, after all rows of the field table and the preceding
+ * entries of this list have been applied.
  */
 type ComposedOption = {
   fields: FieldName[];

@@ -11,7 +11,7 @@ const KIND = 'KubeletConfiguration';
 export const MAX_CONFIGURATION_BYTES = 1 << 20;
 const MAX_PROBLEMS = 10;
 
-/** Paths of objects with nested fields, such as `authentication` and `authentication.webhook`. */
+/** Paths of the objects in a KubeletConfiguration that have nested fields, such as `authentication` and `authentication.webhook`. */
 const GROUPS: ReadonlySet<string> = new Set(
   Object.keys(FILE_FIELDS).flatMap((name) => {
     const steps = name.split('.');
@@ -92,7 +92,7 @@ function resolvePath(value: unknown, file: string): unknown {
 
 const fieldsWithin = (group: string) => Object.keys(FILE_FIELDS).filter((name) => name.startsWith(`${group}.`));
 
-/** Returns the field names allowed in the object at this path. */
+/** Returns the field names that KubeletConfiguration allows in the object at this path. */
 function knownKeys(path: readonly (string | number)[]): string[] {
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
   const names = Object.keys(FILE_FIELDS).filter((name) => name.startsWith(prefix));

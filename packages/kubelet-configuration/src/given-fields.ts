@@ -1,7 +1,7 @@
 import type { Field } from './fields/field.ts';
 import { FIELDS, type FieldName } from './fields/field-table.ts';
 
-/** A field's value and where it was set, such as `kubelet.yaml:7` or `--port`. `null` unsets the field. */
+/** A field's value and the place where it was set, such as `kubelet.yaml:7` or `--port`. The value `null` unsets the field. */
 export type GivenField = { value: unknown; place: string };
 
 /** The fields that were set by files or flags, by path. */
@@ -23,7 +23,7 @@ function merged(field: Field | undefined, before: GivenField, given: GivenField)
   return merge === undefined ? given.value : merge(before.value, given.value);
 }
 
-/** Merges flags over files. As in upstream, a flag replaces an entire map, except that feature gates are merged. */
+/** Merges flags over fields from files. As in upstream, a flag replaces an entire map, except that feature gates are merged. */
 export function layFlags(files: GivenFields, flags: GivenFields): GivenFields {
   const gates: FieldName = 'featureGates';
   const gatesAlone = new Map([...flags].filter(([name]) => name === gates));

@@ -37,7 +37,7 @@ function criticalPodsArePart(table: Record<string, unknown>): boolean {
   return Number(table.shutdown_critical_pods_seconds) <= Number(table.shutdown_grace_period_seconds);
 }
 
-/** Returns the schemas of a table's own keys, excluding those of nested tables. */
+/** Returns the schemas of a TOML table's own keys, excluding those of nested tables. */
 function keysOf(table: string): Record<string, z.ZodType> {
   const keys = [...FIELDS.values()].flatMap(({ key }) => {
     const [, parent, name] = /^(.*)\.([^.]+)$/.exec(key?.path ?? '') ?? [];

@@ -18,14 +18,17 @@ const NUMBERS = [
   Number.NaN,
   Number.POSITIVE_INFINITY,
 ];
-/** Odd values for each field type, as they may appear in a file. */
+/** Unusual values for each field type, as they may appear in a file. */
 const ODD: Record<string, unknown[]> = {
   int: NUMBERS,
   number: NUMBERS,
   duration: ['-1s', '1ns', '0.5ms', '24855h', '2562047h', '9999999h', '1e9s', 'Infinity', 'NaN', '1', ...NUMBERS],
 };
 
-/** Durations that start no timer, because they are compared with ages or ignored. All others must be at least a millisecond. */
+/**
+ * Fields with durations that start no timer, because they are only compared with ages or are ignored. All other durations must be at least
+ * a millisecond.
+ */
 const NO_TIMER = [
   'authentication.webhook.cacheTTL',
   'authorization.webhook.cacheAuthorizedTTL',
@@ -42,7 +45,7 @@ const NO_TIMER = [
   'volumeStatsAggPeriod',
 ];
 
-/** Returns the value the field would get, or `undefined` if it is rejected with an error that names the field. */
+/** Returns the value that the field would get, or `undefined` if the configuration check rejects it with an error that names the field. */
 function used(name: string, value: unknown): unknown {
   const issues = new IssueList();
   const decoded = FIELDS.get(name)!.type.decode(value, issues);

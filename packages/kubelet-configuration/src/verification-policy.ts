@@ -26,7 +26,7 @@ function isAllowed(pattern: string, name: string): boolean {
   return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** Returns the problem with an allowlist entry, or `undefined` if the entry is valid. */
+/** Returns what is wrong with an allowlist entry, or `undefined` if the entry is valid. */
 export function allowlistProblem(pattern: string): string | undefined {
   if (pattern !== pattern.trim()) return 'must not begin or end with a space';
   const name = pattern.replace(/\/\*$/, '');

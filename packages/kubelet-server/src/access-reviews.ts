@@ -17,7 +17,7 @@ export type Authorizer = (
 export type AccessReviewParts = {
   client: KubeClient;
   nodeName: string;
-  /** How long the result of a review is cached if it allows or denies the request (authorization.webhook's TTLs). */
+  /** How long to cache a review's result that allows the request (`allowedMs`) or denies it (`deniedMs`); authorization.webhook's TTLs. */
   allowedMs: number;
   deniedMs: number;
   logger: Logger;

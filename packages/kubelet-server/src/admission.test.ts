@@ -20,7 +20,10 @@ const KNOWN: Admission = {
   logger: silentLogger,
 };
 
-/** Returns the statuses of a plain request and of an upgrade, or `ended` if the server closed the connection. */
+/**
+ * Sends a plain request and an upgrade request through admission. Returns their response statuses, or `ended` if the server closed the
+ * connection.
+ */
 async function answers(t: TestContext, api: HttpListener, admission: Partial<Admission>): Promise<unknown[]> {
   const listener = withAdmission(api, { ...KNOWN, ...admission });
   const server = createServer((request, response) => listener.handle(request, response));

@@ -25,10 +25,10 @@ export type ApiRoute = {
   handler: (call: ApiCall) => Promise<void> | void;
 };
 
-/** The methods of a route that accepts any method in upstream. */
+/** The methods of this kubelet's routes that accept any method in upstream. */
 export const ANY_METHOD: readonly ApiMethod[] = ['GET', 'HEAD', 'POST'];
 
-/** An error response that refuses a request. */
+/** The error response to a request that is refused. */
 export type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
 export const refusal = (status: number, message: string): Refusal => ({ status, message });

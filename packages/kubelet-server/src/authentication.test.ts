@@ -254,7 +254,7 @@ test('the server reloads changed client CAs, and open connections lose their aut
   assert.match(received, /^HTTP\/1\.1 401 /);
 });
 
-/** A proxy that forwards a client's first bytes immediately, and the rest only after `open()` has been called. */
+/** A TCP proxy that forwards a client's first bytes immediately, and the rest only after `open()` has been called. */
 async function slowProxy(
   t: TestContext,
   port: number,
@@ -283,7 +283,7 @@ test('a handshake started with removed client CAs is dropped', async (t) => {
   const { good, foreign } = await certificates(file);
   const clientCaFile = file('authorities', readFileSync(file('ca.crt'), 'utf8'));
   const { ask, port } = await serveApi(t, { authentication: { anonymous: false, clientCaFile } });
-  // requests may be cut off while the CAs are being replaced
+  // a request sent while the server replaces its client CAs may fail
   const isKnown = (who: typeof good) =>
     ask('/pods', who).then(
       ({ status }) => status === 200,
@@ -392,7 +392,7 @@ test('overlong heads, truncated requests and plain text on the TLS port close th
     ({ status }) => status,
     (error: NodeJS.ErrnoException) => error.code,
   );
-  // if a connection is closed with unread bytes, the response may be lost
+  // the server closes the connection without reading the rest of the request, so its response may be lost
   assert.ok([431, 'ECONNRESET', 'EPIPE'].includes(refused ?? ''), String(refused));
   assert.notEqual((await api.ask(`/exec/a/b/c?output=1&command=${'x'.repeat(200 << 10)}`)).status, 431);
   const plain = await dial(t, api);

@@ -50,7 +50,7 @@ async function sendContainerLog(
   response.end();
 }
 
-/** Returns the log file of a container attempt, or `undefined` if the container runtime has removed the container. */
+/** Returns the log file of a container attempt, or `undefined` if the container no longer exists in the container runtime. */
 function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; containerId: string }) {
   try {
     return kubelet.containerLog(pod, { ...which, previous: false });

@@ -22,12 +22,12 @@ export function effectiveConfiguration(
   });
 }
 
-/** The configuration used if no KubeletConfiguration was given. Unlike upstream's default, it accepts hosts with cgroup v1. */
+/** The configuration that is in effect if no KubeletConfiguration was given. Unlike upstream's default, it accepts hosts with cgroup v1. */
 const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map()), failCgroupV1: false };
 
 type SomeFields = Partial<KubeletConfiguration>;
 
-/** Billionths (nanos) per unit. */
+/** Nanos (billionths) per unit of a quantity. */
 const NANOS = 1_000_000_000n;
 
 function podFields(options: KubeletOptions, { containerLogMaxSize }: KubeletConfiguration): SomeFields {
@@ -130,7 +130,7 @@ function systemReserved(
   return Object.fromEntries(amounts);
 }
 
-/** Formats an amount. If the configuration file specifies the same amount, keeps its spelling. */
+/** Formats a resource amount. If the configuration file specifies an equal amount, keeps that spelling. */
 function written(nanos: bigint, { like, given }: { like: string; given: string | undefined }): string {
   if (given !== undefined && parseQuantity(given).nanos === nanos) return given;
   return formatQuantity(nanos, like);

@@ -2,7 +2,7 @@ import type { Kubelet } from '@podwright/kubelet';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import type { HttpListener } from './http/http-listener.ts';
 
-/** A health check for one part of the kubelet. `error` returns why that part is unhealthy, or `undefined` if it is healthy. */
+/** A health check of one part of the kubelet. `error` returns why that part is unhealthy, or `undefined` if it is healthy. */
 export type HealthCheck = { name: string; error: () => string | undefined };
 
 /** Returns the kubelet's health checks, under upstream's names. */

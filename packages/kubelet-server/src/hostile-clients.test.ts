@@ -21,7 +21,7 @@ const withHead = (request: string, ...lines: string[]) =>
 const LAST = 'connection: close';
 const SPDY = ['connection: upgrade', 'upgrade: SPDY/3.1'];
 
-/** Sends bytes and returns the statuses of all responses once the server has closed the connection. */
+/** Sends bytes on a connection, waits until the server has closed it, and returns the statuses of all responses. */
 async function statuses(t: TestContext, { port }: TestApi, text: string): Promise<number[]> {
   const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
   t.after(() => socket.destroy());
@@ -41,7 +41,7 @@ const answered = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((
 const PIPELINED = 90;
 const GET_PODS = withHead('GET /pods');
 
-/** Bytes to send, and the statuses that an authenticated and an unauthenticated client get. */
+/** Requests as sent, and the statuses that an authenticated and an unauthenticated client get for each. */
 const REQUESTS: [what: string, text: string, known: number[], unknown: number[]][] = [
   ['HTTP/1.0', 'GET /healthz HTTP/1.0\r\n\r\n', [200], [401]],
   ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', [400], [400]],
@@ -100,7 +100,7 @@ test('malformed requests get one response each, and unauthenticated clients get 
   assert.equal((await known.ask('/pods')).status, 200);
 });
 
-/** Connects to a kubelet with a running pod; returns the connection and the text received on it. */
+/** Connects to the API of a kubelet with a running pod. Returns the connection and the text received on it. */
 async function connected(t: TestContext) {
   const api = await serveApi(t, { manifest: POD });
   await api.fake.pod('web', ({ status }) => status?.phase === 'Running');
@@ -116,7 +116,7 @@ async function connected(t: TestContext) {
   return { api, socket, received };
 }
 
-/** Connects and follows a log, so that the response does not end. */
+/** Connects like `connected` and follows a container's log, so that the response does not end. */
 async function following(t: TestContext) {
   const connection = await connected(t);
   const { socket, received } = connection;

@@ -23,8 +23,8 @@ export type KnownCallersOptions = {
 };
 
 /**
- * Records authenticated callers and saves them to disk, so that connections from the API server are not rate-limited like a stranger's
- * after a restart. Failed reads and writes are only logged, because all they cause is that known callers are treated as strangers.
+ * Records authenticated callers and saves them to disk, so that after a restart, connections from the API server are not rate-limited like
+ * those of strangers. Failed reads and writes are only logged: their only effect is that known callers are treated as strangers.
  */
 export class KnownCallers {
   readonly #options: KnownCallersOptions;

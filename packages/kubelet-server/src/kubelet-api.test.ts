@@ -222,7 +222,7 @@ test('metrics have upstream’s names, each on its own endpoint', async (t) => {
     /^kubelet_http_requests_total\{method="GET",path="metrics",server_type="readwrite",long_running="false"\} 1$/m,
   ])
     assert.match(metrics, line);
-  // the fake runtime does not report statistics
+  // the fake runtime reports no statistics, so there are only an error count, machine metrics and process metrics
   assert.match((await ask('/metrics/resource')).body, /^resource_scrape_error 1$/m);
   assert.match((await ask('/metrics/cadvisor')).body, /^machine_cpu_cores \d+$/m);
   assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);

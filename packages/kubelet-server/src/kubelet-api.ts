@@ -35,7 +35,7 @@ export type KubeletApiParts = {
   /** How long a stream may be idle; 0 means no limit (streamingConnectionIdleTimeout). */
   streamIdleTimeoutMs: number;
   serveStream: ServeStream | undefined;
-  /** Counts the buffers of streams that are proxied to other servers. */
+  /** Counts the buffered bytes of streams that are proxied to other servers. */
   countBuffer: CountBuffer | undefined;
 };
 

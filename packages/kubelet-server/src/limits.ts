@@ -8,8 +8,8 @@ export const LISTEN_BACKLOG = 4096;
  */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
 /**
- * Maximum number of unfinished pipelined requests on a connection. `MAX_WAITING_HEAD_BYTES`: maximum total size of the waiting requests'
- * headers.
+ * Maximum number of unfinished pipelined requests on a connection. `MAX_WAITING_HEAD_BYTES`: maximum total header size of those that have
+ * not been started.
  */
 export const MAX_WAITING_REQUESTS = 100;
 export const MAX_WAITING_HEAD_BYTES = 512 << 10;

@@ -13,7 +13,7 @@ const pod: Pod = {
   spec: { containers: [{ name: 'app', image: 'i' }] },
 };
 
-/** Returns a kubelet with one container, whose log the test can change or remove. */
+/** Returns a fake kubelet with one container, whose log the test can change or remove. */
 function start() {
   const changes = new Broadcast<PodChange>();
   const log: { now: { path: string; running: boolean } | undefined } = { now: { path: '/log', running: true } };

@@ -9,7 +9,7 @@ import { withListener } from './http-server.ts';
 const headOf = (path: string, ...lines: string[]) =>
   `${[`GET ${path} HTTP/1.1`, 'host: x', ...lines].join('\r\n')}\r\n\r\n`;
 
-/** Starts a server and connects a client. The test itself finishes each of the server's responses. */
+/** Starts a server and connects a client to it. The test itself decides when each of the server's responses ends. */
 async function start(t: TestContext) {
   const begun: string[] = [];
   const responses: ServerResponse[] = [];

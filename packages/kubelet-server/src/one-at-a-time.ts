@@ -39,7 +39,7 @@ export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' 
       const connection = connectionOf(socket);
       if (connection.unanswered === 0) return listener.upgrade(request, socket, head);
       socket.on('error', () => socket.destroy());
-      // the socket is not read while the upgrade waits, so a client that disconnects goes unnoticed
+      // limit the wait: the socket is not read while the upgrade waits, so a client that disconnects would go unnoticed
       const timer = setTimeout(() => socket.destroy(), UPGRADE_PATIENCE_MS).unref();
       connection.upgrade = () => {
         clearTimeout(timer);

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/b
 
 /** Counts requests under upstream's names (pkg/kubelet/server/metrics). */
 export type RequestCounter = {
-  /** Counts a request that has started. The caller must call the returned function once the request has ended. */
+  /** Counts a request that has started. The caller must call the returned function when the request has ended. */
   started(method: string, path: string): () => void;
   /** Counts a stream that was opened over a WebSocket. */
   webSocket(subresource: string): void;

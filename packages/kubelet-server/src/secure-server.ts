@@ -97,13 +97,13 @@ export async function secureServer(
     background(logger, 'the certificate files are no longer read', following);
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  // of the connections, one third is for authenticated clients and one third for unauthenticated ones; the last third lets other callers
-  // get their shares even while a single caller uses up the first third
+  // one third of the connections is for authenticated clients and one third for unauthenticated ones; the last third is headroom, so that
+  // other callers get their shares even while a single caller uses up its third
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 
-/** Forwards requests to `listener`, and tracks which connections are in use, that is, have an unfinished response or have been upgraded. */
+/** Wraps `listener` to track which connections are in use, that is, have an unfinished response or have been upgraded. */
 function observed(listener: HttpListener, connections: CallerConnections): HttpListener {
   return {
     upgrades: (request) => listener.upgrades(request),
@@ -128,7 +128,8 @@ async function statesOf(paths: string[]): Promise<string> {
 }
 
 /**
- * `state` returns a cheap fingerprint, which changes whenever the result of `read` may have changed. Rejects if a file cannot be examined.
+ * What is needed to reload TLS files. `state` returns a cheap fingerprint, which changes whenever the result of `read` may have changed. It
+ * rejects if a file cannot be examined.
  */
 type Followed = {
   settings: TlsOptions;
@@ -197,7 +198,9 @@ function distrust(
 
 type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
 
-/** Returns authentication and authorization by the cluster. Their code is imported only if the node belongs to a cluster. */
+/**
+ * Returns authentication and authorization through the cluster's API server. Their code is imported only if the node belongs to a cluster.
+ */
 async function clusterReviews({
   nodeName,
   reviewer: client,

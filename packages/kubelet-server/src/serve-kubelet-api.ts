@@ -34,7 +34,10 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
     /** The host's log directory. Default: `/var/log`. */
     systemLogDirectory?: string;
     serveStream?: ServeStream;
-    /** Called for each server once it listens on its port. `allows` is the server's connection limit, if it has one. */
+    /**
+     * Called for each HTTP server once it listens on its port. `allows` decides whether the server accepts a connection, if its connections
+     * are limited.
+     */
     onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
   };
 
@@ -88,7 +91,7 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   return { listener: api, serveConnection: connectionServer(api), addresses, close };
 }
 
-/** Creates the server lazily, for the first connection. It does not listen on a port. */
+/** Creates the API's HTTP server lazily, for the first connection within the process. It does not listen on a port. */
 function connectionServer(api: HttpListener): ServedKubeletApi['serveConnection'] {
   let server: Server | undefined;
   return (connection) => {

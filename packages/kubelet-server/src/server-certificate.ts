@@ -7,7 +7,10 @@ import { writeFileDurable } from '@podwright/host';
 import type { ServerTls } from '@podwright/kubelet-configuration';
 import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 
-/** The node name, the names and addresses for which a self-signed certificate is issued, and its default directory. */
+/**
+ * What a self-signed certificate is created for: the node's name, the names and addresses that the certificate must cover, and the
+ * directory to store it in by default.
+ */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
 /** A self-signed certificate is replaced once less than this fraction of its validity period remains. */

@@ -36,7 +36,7 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   ];
 }
 
-/** Returns a function whose concurrent calls share a single call to `make`. */
+/** Returns a function that calls `make`; calls made while one is in progress share its result. */
 function sharedAnswer<T>(make: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {

@@ -11,7 +11,7 @@ import { StrangerLimit } from './stranger-limit.ts';
 
 const MANY = 1000;
 
-/** Returns a limit with a test clock. `allowed` returns how many of MANY connections from an address are allowed. */
+/** Returns a connection limit with a test clock. `allowed` returns how many of MANY connections from an address are allowed. */
 function limit(users?: Record<string, number>) {
   const clock = { nowMs: 0 };
   const limited = new StrangerLimit({

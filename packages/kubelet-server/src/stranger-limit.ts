@@ -37,7 +37,7 @@ export class StrangerLimit {
     this.#known = callers;
   }
 
-  /** Whether a newly accepted connection may stay open. */
+  /** Whether a connection that was just accepted may stay open. */
   allows(ends: ConnectionEnds): boolean {
     const caller = this.#callerOf(ends);
     const now = this.#now();
@@ -53,7 +53,8 @@ export class StrangerLimit {
   markAuthenticated(socket: ConnectionEnds): void {
     const caller = this.#callers.get(socket) ?? this.#callerOf(socket);
     this.#callers.set(socket, caller);
-    // The user of a local client that has closed its end cannot be looked up. In that case, do not exempt all local users.
+    // A local client that has closed its end belongs to an unknown user and is counted under a key shared by all of them. Do not exempt
+    // that key: it would exempt all local users.
     if (caller === LOOPBACK && this.#peerUser !== undefined) return;
     this.#known.add(caller);
   }
@@ -66,7 +67,10 @@ export class StrangerLimit {
   }
 }
 
-/** A group of strangers that share rate limits. */
+/**
+ * All local or all remote strangers, with their rate limits: for each caller, for each network, for callers not seen before, and for all of
+ * them together.
+ */
 class Strangers {
   readonly #callers = new RecentlyUsed<Allowance>(MAX_CALLERS);
   readonly #networks = new RecentlyUsed<Allowance>(MAX_CALLERS);

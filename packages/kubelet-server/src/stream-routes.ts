@@ -17,7 +17,7 @@ export type StreamRequest = {
   kind: StreamKind;
   params: Record<string, string | undefined>;
   query: URLSearchParams;
-  /** Whether the query string must specify the ports of a port-forward, as it must for WebSocket clients. */
+  /** Whether the query string must specify the ports to forward, as it must for WebSocket clients. */
   needsPorts: boolean;
 };
 

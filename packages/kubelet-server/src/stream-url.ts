@@ -1,7 +1,7 @@
 import type { CriClient } from '@podwright/cri';
 import type { StreamOptions } from '@podwright/kubelet';
 
-/** A stream to a container or sandbox that is identified by its ID in the container runtime. */
+/** A stream to open in the container runtime, with the container's or sandbox's ID there. */
 export type RuntimeStream =
   | { kind: 'exec'; containerId: string; command: string[]; choice: StreamOptions }
   | { kind: 'attach'; containerId: string; choice: StreamOptions }

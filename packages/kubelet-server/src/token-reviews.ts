@@ -25,7 +25,7 @@ export class TokenReviews {
     const key = createHmac('sha256', this.#secret).update(token).digest('base64');
     return this.#cache.answer(key, async () => {
       const status = await review(this.#client, TOKEN_REVIEWS, { token }).catch((error: unknown) => {
-        // the server's error message may quote the token
+        // mask the token, which the API server's error message may quote
         throw new PodwrightError(errorCode(error), errorMessage(error).replaceAll(token, '…'));
       });
       return { value: reviewedUser(status), keepMs: this.#keepMs };

@@ -20,7 +20,8 @@ export function traceRoutes(kubelet: Pick<Kubelet, 'traces'>): ApiRoute[] {
 }
 
 /**
- * Responses by key. Concurrent requests for the same key share a response, because each one requires reading the container runtime's spans.
+ * Computes responses by key. Concurrent requests for the same key share one computation, because each one has to fetch the container
+ * runtime's spans.
  */
 class SharedAnswers {
   readonly #make: (key: string) => Promise<object>;

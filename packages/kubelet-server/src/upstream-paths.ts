@@ -1,6 +1,8 @@
 /** Upstream's redirects and 404 responses, which result from how pkg/kubelet/server combines net/http's ServeMux with go-restful. */
 
-/** Paths that exist only with a trailing slash: always, only if the debugging handlers are enabled, or only if they are disabled. */
+/**
+ * Paths that exist only with a trailing slash: always, only if the debugging handlers are enabled (`debug`), or only if they are disabled.
+ */
 const BELOW_SLASH = {
   always: ['/stats'],
   debug: ['/checkpoint', '/debug/pprof', '/logs', '/runningpods'],

@@ -37,7 +37,7 @@ const countOf = (kubelet: FakeKubelet, method: string) =>
 const until = (kubelet: FakeKubelet, method: string) =>
   kubelet.until(method, () => kubelet.runtime.calls.some((call) => call.method === method));
 
-/** Asserts that no pods are left in the runtime, and that none start afterwards. */
+/** Asserts that no pods are left in the container runtime, and that none start afterwards. */
 async function assertEnded(kubelet: FakeKubelet, ended: Promise<boolean>): Promise<void> {
   assert.equal(await ended, true);
   const started = countOf(kubelet, 'runPodSandbox');

@@ -7,11 +7,11 @@ import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** A kubelet on an in-memory runtime, and its cluster's fake API server. */
+/** Starts a kubelet on an in-memory container runtime, and its cluster's fake API server. */
 export type FakeCluster = {
   api: FakeKubeClient;
   kubelet: FakeKubelet;
-  /** Waits until `holds` returns true for the API server's pod, then resolves with that pod. */
+  /** Waits until `holds` returns true for the pod at the API server, then resolves with that pod. */
   shown: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   gone: (name: string) => Promise<void>;
   close: () => Promise<void>;

@@ -16,7 +16,7 @@ import { startKubelet } from './start-kubelet.ts';
 /** Timeout for waits; long enough for a busy host. */
 const PATIENCE_MS = 10_000;
 
-/** A kubelet on an in-memory runtime. Its manifests are strings. */
+/** A kubelet on an in-memory container runtime. Its manifests are strings. */
 export type FakeKubelet = {
   runtime: FakeRuntime;
   handle: Kubelet;
@@ -32,7 +32,9 @@ export type FakeKubelet = {
   until: (what: string, holds: () => boolean) => Promise<void>;
   /** Returns the reasons of the pod's events, in order. */
   reasons: (name: string) => string[];
-  /** Stops the kubelet and starts another one on the same runtime. `manifest`, if given, replaces the applied manifest in between. */
+  /**
+   * Stops the kubelet and starts another one on the same container runtime. `manifest`, if given, replaces the applied manifest in between.
+   */
   restart: (manifest?: string) => Promise<void>;
   close: () => Promise<void>;
 };

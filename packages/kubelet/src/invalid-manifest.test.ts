@@ -1,4 +1,4 @@
-/** Tests a manifest that became invalid while the node was down, on an in-memory runtime. */
+/** Tests with a manifest that became invalid while the node was down, on an in-memory container runtime. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -92,7 +92,8 @@ export type KubeletDependencies = {
 };
 
 /**
- * Which pods to stop: those from manifests and, with `ofApi`, also those from an API server. The grace period defaults to each pod's own.
+ * Which pods to stop: those from manifests and, if `ofApi` is set, also those from an API server. The grace period defaults to each pod's
+ * own.
  */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
@@ -103,7 +104,7 @@ export type PodDefaults = EnforcedLimits & {
   netRaw?: boolean;
 };
 
-/** Throws `failed_precondition` if the pod comes from an API server, because it must then be changed there. */
+/** Refuses to change a pod that comes from an API server: throws `failed_precondition`, because it must be changed there. */
 function refuseOfApiServer(pod: Pod, what: string): void {
   if (isStaticPod(pod)) return;
   const message = `${what} pod ${namespacedName(pod)}: it is the API server's, so do it there, by kubectl for example`;

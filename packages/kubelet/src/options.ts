@@ -34,7 +34,10 @@ export type ClusterOptions = {
   isOwnApi?: true;
   /** Lists the PVCs stored in directories on this node. `isEnforced`: whether their capacity is enforced. Default: no PVCs. */
   claims?: { list: () => Promise<readonly DirectoryClaim[]>; isEnforced: boolean };
-  /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
+  /**
+   * A failpoint, set only in tests. It is called at the stages `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and
+   * `mirror/created`.
+   */
   failpoint?: Failpoint;
 };
 

@@ -225,7 +225,7 @@ test('a pod that lost its containers in a reboot is started again, and this coun
   for (const { id } of [...kubelet.runtime.sandboxes])
     await kubelet.runtime.client.runtime.removePodSandbox({ podSandboxId: id });
   await kubelet.restart();
-  // at first, the status from before the reboot is shown
+  // wait for the first sync: until then, the status from before the reboot is shown
   const isSynced = ({ status }: Pod) => status?.containerStatuses?.[0]?.lastState.terminated !== undefined;
   const { status } = await kubelet.pod('web', (one) => isSynced(one) && isRunning(one) && isReady(one));
   const [app] = status!.containerStatuses!;

@@ -73,7 +73,7 @@ for (const name of PARTS) {
       await assert.rejects(started, { message: `${name} fails` });
       await assertNothingLeft(options.rootDir, before);
       assert.equal(api.watches.size, 0);
-      // a cluster node registers immediately, with an address that is not this host's
+      // ignore the missing address: a cluster node registers without waiting for one, and the test's address is not this host's
       const others = problems.filter((problem) => problem !== 'the node has no address');
       assert.deepEqual(others, []);
     });
@@ -89,7 +89,7 @@ test('device plugins can register only after the pods with their devices have be
   await writeDeviceRecords(join(plugins, 'kubelet_internal_checkpoint'), { assignments, registered: {} });
   const { client } = new FakeRuntime();
   let isEarly: boolean | undefined;
-  // this is the last call before pods are synced
+  // `runtimeConfig` is the kubelet's last CRI call before it syncs pods
   const runtimeConfig: typeof client.runtime.runtimeConfig = (...call) => {
     isEarly = existsSync(socket);
     return client.runtime.runtimeConfig(...call);

@@ -24,7 +24,7 @@ const SPARE_ENTRIES = 64;
 export class ChangeJournal {
   readonly #path: string | undefined;
   #descriptor: number | undefined;
-  /** The entries in the file; `#bytes` is the file's size. */
+  /** The entries in the journal file; `#bytes` is the size of that file. */
   #saved = new Set<Changes>();
   #bytes = 0;
 
@@ -50,7 +50,7 @@ export class ChangeJournal {
     return all;
   }
 
-  /** Appends the changes not yet in the file. Throws if that fails; the next call tries again. */
+  /** Appends the changes that are not in the journal file yet. Throws if that fails; the next call tries again. */
   save(number: number, all: readonly Changes[]): void {
     if (this.#path === undefined) return;
     const isNew = this.#bytes === 0;
@@ -88,7 +88,7 @@ export class ChangeJournal {
     if (this.#path !== undefined) rmSync(this.#path, { force: true });
   }
 
-  /** Closes the file without removing it. */
+  /** Closes the journal file without removing it. */
   close(): void {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;

@@ -73,7 +73,7 @@ const DAMAGE = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
  * Podwright made the files world-readable and kept a reserve file, which is removed here.
  */
 function restrictRecordFiles(path: string): void {
-  // opening a FIFO would block
+  // check this first, because opening a FIFO would block
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw new PodwrightError('data_loss', 'it is not a regular file');
   closeSync(openSync(path, 'a', PRIVATE_FILE));

@@ -4,7 +4,10 @@ import { PodwrightError } from '@podwright/base';
 import { ApiObjects } from './api-objects.ts';
 import type { ApiCall, KubernetesApi, KubernetesObject } from './kubernetes-api.ts';
 
-/** An in-memory API with ConfigMaps and namespaces. A CustomResourceDefinition adds the kind `Odd` in the group `example.org`. */
+/**
+ * A fake in-memory Kubernetes API with ConfigMaps and namespaces. A CustomResourceDefinition adds the kind `Odd` in the group
+ * `example.org`.
+ */
 class MemoryApi implements KubernetesApi {
   readonly objects = new Map<string, KubernetesObject>([
     ['/api/v1/namespaces/default', { metadata: { name: 'default' } }],

@@ -55,8 +55,8 @@ export class ApiObjects {
   }
 
   /**
-   * Throws `invalid_argument` listing every error in the manifest. All objects are validated before the first is written; if a later write
-   * fails, the earlier ones remain. Objects of unknown kinds are errors too, unless `leaveOutUnknown` is set.
+   * Applies a manifest. Throws `invalid_argument` listing every error in the manifest. All objects are validated before the first is
+   * written; if a later write fails, the earlier ones remain. Objects of unknown kinds are errors too, unless `leaveOutUnknown` is set.
    */
   apply(
     manifest: string,
@@ -102,7 +102,10 @@ export class ApiObjects {
     });
   }
 
-  /** Plans the objects. Skips those whose kind is not known yet because its CustomResourceDefinition is in the same manifest. */
+  /**
+   * Plans what to do with each object of a manifest. Skips objects whose kind is not known yet because its CustomResourceDefinition is in
+   * the same manifest.
+   */
   async #plans(objects: readonly AnyObject[]): Promise<Plan[]> {
     const hasDefinitions = objects.some(({ kind }) => kind === 'CustomResourceDefinition');
     const plans: Plan[] = [];
@@ -298,7 +301,7 @@ function planned({ named, action, existing }: Plan): AppliedManifest['done'][num
   return { ...named, ...(!isNew && hasUid(named) && { uid: existing?.metadata.uid }), action };
 }
 
-/** Returns the results for objects whose CustomResourceDefinitions do not exist yet. */
+/** Returns the results for objects that could not be planned because their CustomResourceDefinitions do not exist yet. */
 function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): AppliedManifest['done'] {
   const isPlanned = ({ apiVersion, kind, metadata: { name, namespace } }: AnyObject) =>
     plans.some(

@@ -22,7 +22,7 @@ export class ApiResources {
     throw unknownKind(kind, apiVersion, await this.#advice(apiVersion));
   }
 
-  /** Makes later calls reread the documents, because the API may have new kinds. */
+  /** Makes later calls read the discovery documents again, because the API may have new kinds. */
   forget(): void {
     this.#read.clear();
   }

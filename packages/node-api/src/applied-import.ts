@@ -27,7 +27,7 @@ export type AppliedImportParts = {
   onAside: (path: string) => void;
   /** Records that the node's objects are now stored in the API. */
   begin: () => Promise<void>;
-  /** For tests only. The stage is `import/file-removed`. */
+  /** A failpoint, set only in tests. Its only stage is `import/file-removed`. */
   failpoint?: Failpoint;
 };
 
@@ -38,7 +38,7 @@ const BARE_CLAIM = { accessModes: ['ReadWriteOnce'], resources: { requests: { st
 export class AppliedImport {
   readonly manager = 'podwright';
   readonly #parts: AppliedImportParts;
-  /** The file of each object, by UID. */
+  /** The manifest file of each object to import, by the object's UID. */
   readonly #files = new Map<string, string>();
 
   readonly #applied = new Map<string, MetadataPatch>();

@@ -215,7 +215,7 @@ export class AppliedObjects {
     const name = [...this.#written].find(([, written]) => written.uid === uid)?.[0];
     if (name === undefined) return undefined;
     const file = join(this.#directory, name);
-    // the file may have been removed by hand
+    // read the file instead of trusting the record in memory, because the file may have been removed by hand
     const metadata = (await readObject(file))?.metadata;
     return metadata?.uid === uid ? { uid, namespace: metadata.namespace, name: metadata.name, file } : undefined;
   }

@@ -21,7 +21,7 @@ export function jsonPatch(object: object, text: string): Json {
       if (!(error instanceof Misfit)) throw error;
       throw refusal(`[${index}]: ${operation.op} ${operation.path}: ${error.message}`);
     }
-    // each copy operation can double the size of the object, so it could grow exponentially
+    // limit the copied bytes: each copy operation can double the size of the object, so it could grow exponentially
     if (copiedBytes > MAX_MANIFEST_BYTES) throw refusal(`[${index}]: copies more than ${MAX_MANIFEST_BYTES >> 20} MiB`);
   }
   if (isRecord(root[''])) return root[''];

@@ -44,7 +44,7 @@ export type ImageTransfer = {
   reference: string;
   phase: string;
   doneBytes: number;
-  /** 0 if unknown, like `layersTotal`. */
+  /** Total size of the compressed blobs known so far, in bytes. 0 if unknown; the same applies to `layersTotal`. */
   totalBytes: number;
   layersDone: number;
   layersTotal: number;
@@ -71,11 +71,11 @@ export type ApplyOptions = {
 export type ApplyResult = {
   objects: {
     kind: string;
-    /** Set for kinds that exist only on a node with a Kubernetes API. */
+    /** The object's `apiVersion`; set only for kinds that exist only on a node with a Kubernetes API. */
     apiVersion?: string;
     namespace: string;
     name: string;
-    /** Set for pods and for kinds with an `apiVersion`, unless nothing was written. */
+    /** The object's UID. Set for pods and for objects with an `apiVersion` here, unless nothing was written. */
     uid?: string;
     /** `configured`: the pod's labels or annotations were changed; only on a node with a Kubernetes API. */
     action: 'created' | 'replaced' | 'resized' | 'configured' | 'unchanged';
@@ -114,12 +114,15 @@ export type RestartAnswer = { containers: string[] };
 export type NodeInfo = {
   name: string;
   version: string;
-  /** `commit`: the source commit; `build`: a digest of the sources. Earlier versions omit them, as well as `localApiVersion`. */
+  /**
+   * `commit`: the source commit of the running Podwright; `build`: a digest of its sources. Earlier versions omit both, as well as
+   * `localApiVersion`.
+   */
   commit?: string;
   build?: string;
   localApiVersion?: number;
   pid: number;
-  /** In RFC 3339 format. Earlier versions omit this field and the directories. */
+  /** When the node daemon started, in RFC 3339 format. Earlier versions of Podwright omit this, as well as `rootDir` and `stateDir`. */
   startedAt?: string;
   rootDir?: string;
   stateDir?: string;

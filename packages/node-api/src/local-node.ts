@@ -137,7 +137,7 @@ export class LocalNode implements NodeBackend {
       if (!removed) this.#objects.get(object); // throws
       return;
     }
-    // an earlier call may have removed an applied pod's file without the kubelet having noticed yet
+    // compare the file's path, because an earlier call may have removed an applied pod's file without the kubelet having noticed yet
     const file = found.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
     // a PVC that pods use without a manifest has no file
     const isBare = found.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticObject(object);

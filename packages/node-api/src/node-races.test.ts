@@ -26,7 +26,7 @@ type Seen = {
   cpu: string;
   /** Labels and annotations patched by clients. */
   labels: Record<string, string>;
-  /** Ephemeral containers. */
+  /** Names of the ephemeral containers added by clients. */
   added: string[];
   conditions: string[];
   isNew: boolean;
@@ -158,7 +158,7 @@ const VERBS: Record<string, Verb> = {
       const patch = JSON.stringify([{ op: 'add', path: '/spec/ephemeralContainers', value }]);
       return node.addEphemeralContainers(podName(name), ephemeralChange('json', patch));
     },
-    // a list without the existing containers is rejected
+    // a list of ephemeral containers that lacks existing ones is rejected
     (state) => (state.added.every((one) => one === 'three') ? { ...state, added: ['three'] } : undefined),
   ),
   // a replaced pod's container may not be running yet

@@ -266,7 +266,7 @@ function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (obj
   };
 }
 
-/** Includes the UID, because a pod with the name of an earlier one is a different object. */
+/** Returns the key of an object in a watch. It includes the UID, because a pod with the name of an earlier one is a different object. */
 function keyOf({ metadata: { uid, namespace, name } }: ApiObject): string {
   return `${uid} ${namespace}/${name}`;
 }

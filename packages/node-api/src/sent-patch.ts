@@ -43,7 +43,7 @@ export function metadataChange(kind: SentKind, text: string): PatchOf<object, Me
   });
 }
 
-/** Like `metadataChange`, but for ephemeral containers. */
+/** Decodes a patch of a pod's ephemeral containers, with the same errors as `metadataChange`. */
 export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, EphemeralPatch> {
   const listed = kind === 'strategic' ? 'merge-by-name' : 'replace';
   return changeBy(kind, {
@@ -52,7 +52,7 @@ export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, Ephe
   });
 }
 
-/** Like `metadataChange`, but for a pod's resources. */
+/** Decodes a patch of a pod's resources, with the same errors as `metadataChange`. */
 export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizePatch> {
   return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
 }

@@ -37,7 +37,7 @@ const age = (since: string | undefined, nowMs: number): string =>
 const keys = (map: object = {}): number => Object.keys(map).length;
 
 const NAME = column('Name', ({ metadata }) => metadata.name);
-/** Falls back to the start time, because pods from users' manifest files have no creationTimestamp. */
+/** The Age column. For pods, falls back to the start time, because pods from users' manifest files have no creationTimestamp. */
 const AGE = column('Age', (object, nowMs) =>
   age(object.metadata.creationTimestamp ?? (object.kind === 'Pod' ? object.status?.startTime : undefined), nowMs),
 );

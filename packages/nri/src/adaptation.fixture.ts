@@ -26,7 +26,7 @@ export const containerSource = (
   message: () => create(ContainerSchema, { ...(fields as object), id, podSandboxId: pod.id, name: id }),
 });
 
-/** An adaptation with its own socket, and a runtime that records the updates and evictions requested by plugins. */
+/** An NRI adaptation with its own socket, on a fake container runtime that records the updates and evictions requested by plugins. */
 export class AdaptationUnderTest implements AsyncDisposable {
   readonly adaptation: Adaptation;
   readonly socket: string;

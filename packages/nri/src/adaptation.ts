@@ -302,12 +302,15 @@ export class Adaptation {
     await this.#apply(updates);
   }
 
-  /** Applies updates in the background. Waiting for them could deadlock, because the caller may hold a lock that an update needs. */
+  /**
+   * Applies container updates requested by plugins in the background. Waiting for them could deadlock, because the caller may hold a lock
+   * that an update needs.
+   */
   #applyLater(updates: readonly ContainerUpdate[]): void {
     if (updates.length > 0) background(this.#options.logger, 'updates of NRI plugins failed', this.#apply(updates));
   }
 
-  /** Applies updates. Returns the failed ones, except those with `ignoreFailure`. */
+  /** Applies container updates requested by plugins. Returns those that failed, except those with `ignoreFailure`. */
   async #apply(updates: readonly ContainerUpdate[]): Promise<ContainerUpdate[]> {
     const failed: ContainerUpdate[] = [];
     for (const update of updates) {

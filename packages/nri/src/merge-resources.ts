@@ -10,7 +10,7 @@ import {
 } from './gen/nri/v1alpha1/container_pb.js';
 import type { Claimant } from './merge-entries.ts';
 
-/** A message's fields, each with its name in `FieldOwners`. */
+/** The fields of an NRI message, each with its name in `FieldOwners`. */
 type Fields<T> = readonly (readonly [Exclude<keyof T, `$${string}`> & string, FieldName])[];
 
 const MEMORY: Fields<LinuxMemory> = [

@@ -130,7 +130,7 @@ function serviceOf(handlers: PluginHandlers): TtrpcHandlers<typeof Plugin> {
     async configure({ config, runtimeName, runtimeVersion, nriVersion, requestTimeout }) {
       const facts = { config, runtimeName, runtimeVersion, nriVersion, requestTimeoutMs: Number(requestTimeout) };
       await handlers.configure?.(facts);
-      // an empty mask would subscribe to all events
+      // refuse to register, because an empty mask would subscribe to all events
       if (handled.length === 0) throw new PodwrightError('failed_precondition', 'the plugin handles no event');
       return { events: eventMask(handled) };
     },
@@ -144,7 +144,7 @@ function serviceOf(handlers: PluginHandlers): TtrpcHandlers<typeof Plugin> {
       await handlers.shutdown?.();
       return {};
     },
-    /** Runtimes before version 0.12 report most events this way. */
+    /** Runtimes before version 0.12 send most events as StateChange instead of calling the event's own RPC. */
     async stateChange({ event, pod, container }, signal) {
       const name = EVENT_NAMES.find((one) => EVENT_NUMBERS[one] === event);
       if (name !== undefined) await on(name)({ pod, container } as never, signal);

@@ -4,7 +4,7 @@ import { errorCode } from '@podwright/base';
 import { DEFAULT_CAPABILITIES } from './capabilities.ts';
 import { defaultSeccompProfile, parseSeccompProfile } from './seccomp.ts';
 
-/** The rules for one system call. */
+/** Returns the default seccomp profile's rules for one system call. */
 const rulesFor = (name: string, capabilities = DEFAULT_CAPABILITIES, architecture: NodeJS.Architecture = 'x64') =>
   defaultSeccompProfile(capabilities, architecture).syscalls!.filter(({ names }) => names.includes(name));
 const isAllowed = (name: string, capabilities?: string[], architecture?: NodeJS.Architecture) =>

@@ -25,7 +25,7 @@ export type SpecNamespaces = {
   ipc: SpecNamespace;
   uts: SpecNamespace;
   pid: SpecNamespace;
-  /** If absent, the host's user namespace is used. */
+  /** The container's user namespace. If absent, the container runs in the host's. */
   user?: { path: string; mappings: IdMappings };
 };
 
@@ -37,7 +37,10 @@ export type SpecSecurity = {
   noNewPrivileges: boolean;
   maskedPaths: string[];
   readonlyPaths: string[];
-  /** The profile for `runtime-default` depends on the capabilities; `undefined` means unconfined. Ignored for privileged containers. */
+  /**
+   * The seccomp profile. `runtime-default` is built according to the container's capabilities; `undefined` means unconfined. Ignored for
+   * privileged containers.
+   */
   seccomp: 'runtime-default' | OciSeccomp | undefined;
   /** Name of a loaded AppArmor profile, '' for none. */
   apparmorProfile: string;
@@ -98,7 +101,7 @@ export type SpecInput = {
   terminal: boolean;
   rlimits: NonNullable<OciProcess['rlimits']>;
   rootfs: { path: string; readonly: boolean };
-  /** Used only if the UTS namespace is `new`. */
+  /** Host name of the container; used only if its UTS namespace is `new`. */
   hostname: string;
   mounts: SpecMount[];
   security: SpecSecurity;

@@ -29,7 +29,7 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
       destination: '/dev/pts',
       type: 'devpts',
       source: 'devpts',
-      // Group 5 is `tty` in all distributions.
+      // gid=5 is the group `tty` in all distributions
       options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'],
     },
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: strict },

@@ -21,7 +21,7 @@ import { SavedManifests } from './saved-manifests.ts';
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
 
-/** A source that records which pods each report contains, by name. */
+/** A manifest source that records the names of the pods in each report. */
 function sourceOf(context: TestContext, path: string, resyncMs = 60_000) {
   const reports: string[][] = [];
   const stop = new AbortController();
@@ -187,7 +187,7 @@ test('a file that is replaced by a rename takes effect at once', async (context)
   assert.ok(performance.now() - startedAtMs < 450);
 });
 
-/** The content of a file that may disappear at any moment. */
+/** Returns the text of a file, or '' if it does not exist: the source under test may remove the file at any moment. */
 function textIn(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -196,7 +196,7 @@ function textIn(path: string): string {
   }
 }
 
-/** Starts a source like a kubelet whose predecessor may have been killed. */
+/** Starts a manifest source with the content saved by an earlier kubelet, which may have been killed. */
 async function start(context: TestContext, path: string, savedDirectory: string) {
   const snapshots: SourceSnapshot[] = [];
   const stop = new AbortController();

@@ -103,7 +103,8 @@ export class ManifestDirectory {
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // the first report is treated as complete: running pods missing from it are killed
+    // wait for files that may still be being written, because the first report is treated as complete: running pods missing from it are
+    // killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );
@@ -166,7 +167,8 @@ export class ManifestDirectory {
     this.#watcher?.close();
     try {
       const watcher: FSWatcher = watch(directory, (event, name) => {
-        // events about the directory itself carry its own name; a directory that replaces it may have the same inode
+        // rescan if the event carries the directory's own name, which means that it is about the directory itself; a directory that
+        // replaces it may have the same inode
         if (name === null || name === basename(directory)) this.#rescan();
         else if (this.#isWanted(name)) {
           const check = this.#check(join(directory, name), signal, { moved: event === 'rename' });
@@ -208,7 +210,7 @@ export class ManifestDirectory {
         if (file === 'unchanged') return;
         if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
           throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
-        // a missing directory does not mean that its files were deleted
+        // forget the file only if its directory exists: a missing directory does not mean that its files were deleted
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) await this.#forget(path);
         else if (file !== undefined) await this.#consider(path, file, signal);
       } catch (error) {
@@ -241,7 +243,7 @@ export class ManifestDirectory {
     const lastGood = this.#files.get(path)?.objects;
     const isValid = state.errors.length === 0;
     const objects = (isValid ? state.objects : lastGood) ?? [];
-    // the directory was replaced by a single file, so the directory's files no longer exist
+    // if the directory was replaced by a single file, the directory's files no longer exist
     const replaced = this.#place?.only !== undefined && isValid ? [...this.#files.keys()] : [];
     for (const one of replaced) this.#files.delete(one);
     this.#files.set(path, { ...state, objects });

@@ -39,7 +39,7 @@ export async function readManifestFile(
     if (!stats.isFile()) return undefined;
     const stamp = stampOf(stats);
     if (stamp === knownStamp) return 'unchanged';
-    // one byte more than allowed, so that the decoder notices that the file is too large
+    // read one byte more than is allowed, so that the decoder notices that the file is too large
     const buffer = Buffer.alloc(Math.min(Number(stats.size), MAX_MANIFEST_BYTES + 1));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return {

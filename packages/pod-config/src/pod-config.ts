@@ -173,7 +173,7 @@ export class PodConfig {
     errors: ManifestError[],
   ): void {
     const { uid } = pod.metadata;
-    // the pod that owns the UID may be in a source that has not been read yet
+    // until all sources have been read, the pod that owns the UID may still appear in one of them
     const undecided = holder !== undefined && this.#options.sources.some((name) => !this.#snapshots.has(name));
     const other = pods.get(uid)?.pod.metadata ?? (undecided ? holder : undefined);
     if (other === undefined) pods.set(uid, { pod, source });

@@ -78,7 +78,10 @@ class PolicyEnforcer implements RunningProxy {
     if (this.#model.isolates !== before) this.#loop.frameChanged();
   }
 
-  /** Makes policies apply between pods on the bridge too. Runs at each check, because the bridge may have been recreated. */
+  /**
+   * Makes the kernel apply policies between pods on the same bridge too, by passing bridged packets to the packet filter. Runs at each
+   * check, because the bridge may have been recreated.
+   */
   async #filterBridge(): Promise<void> {
     const { bridge, sockets, logger } = this.#options;
     if (bridge === undefined || !this.#model.isolates) return;

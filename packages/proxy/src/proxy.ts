@@ -7,9 +7,12 @@ export type ProxyOptions = {
   /** Name of this node's Node object. Endpoints with this node name are local. */
   nodeName: string;
   logger: Logger;
-  /** Stops the proxy, like `stop`. */
+  /** Stops the proxy when it aborts, as `stop` does. */
   signal?: AbortSignal;
-  /** Default: new ones. Rules apply to the network namespace in which the proxy is started. */
+  /**
+   * The netlink sockets to use. Default: opens new ones. Rules apply to the network namespace in which the sockets are opened, that is, in
+   * which the proxy is started.
+   */
   sockets?: NetlinkSockets;
   /** Pod addresses, as CIDR blocks. Default: those in the Node object. */
   podCidrs?: string[];

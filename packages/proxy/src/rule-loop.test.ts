@@ -5,7 +5,7 @@ import type { NetlinkMessage, NetlinkRequest, NetlinkSocket } from '@podwright/s
 import { RuleLedger } from './ledger/rule-ledger.ts';
 import { RuleLoop } from './rule-loop.ts';
 
-/** A socket whose kernel has a ruleset generation and rejects `failures` transactions. */
+/** A fake netlink socket. Its kernel counts ruleset generations, and rejects the next `failures` transactions. */
 class FakeSocket {
   generation = 0;
   failures = 0;

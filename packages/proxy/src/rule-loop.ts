@@ -6,7 +6,7 @@ import { OwnedTable } from './kernel/owned-table.ts';
 import type { RuleLedger } from './ledger/rule-ledger.ts';
 
 export type RuleLoopOptions = {
-  /** The table's name. */
+  /** Name of the nf_tables table. */
   table: string;
   socket: NetlinkSocket;
   ledger: RuleLedger;
@@ -54,13 +54,13 @@ export class RuleLoop {
     this.#work = this.#run(informers);
   }
 
-  /** Requests a refresh. */
+  /** Must be called when an object has changed; the ledger and the kernel's table are then refreshed. */
   changed(): void {
     this.#isChanged = true;
     this.#wake();
   }
 
-  /** Makes the next refresh replace the whole table, because its frame has changed. */
+  /** Makes the next refresh replace the whole table. Must be called when the chains without an owner have changed. */
   frameChanged(): void {
     this.#table.invalidate();
     this.changed();

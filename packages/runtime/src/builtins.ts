@@ -346,7 +346,7 @@ function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'s
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
       const programs = await findShimPrograms(handlers, join(state, SHIM_DIRECTORIES.runc));
-      // the directory does not survive a reboot, but the records do
+      // also look at the sandbox records: the shim directory does not survive a reboot, but the records do
       const hadShims =
         existsSync(directory) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
       if (programs.size === 0 && !hadShims)

@@ -56,7 +56,7 @@ export type NriOptions = {
   socketPath: string;
   /** Directory of plugins to be started by the container runtime; '' for none. */
   pluginPath: string;
-  /** Directory of these plugins' configuration files. */
+  /** Directory of the configuration files of the plugins started by the container runtime. */
   pluginConfigPath: string;
   registrationTimeoutMs: number;
   requestTimeoutMs: number;
@@ -147,6 +147,6 @@ export type RuntimeOptions = {
   countBuffer?: CountBuffer;
   /** Registry for the `grpc_server_*` metrics of CRI calls. */
   metrics?: Registry;
-  /** For tests only: called at each named stage of each CRI call. */
+  /** For tests only: called whenever a CRI call reaches one of its named stages. */
   failpoint?: Failpoint;
 };

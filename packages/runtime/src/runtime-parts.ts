@@ -14,7 +14,7 @@ import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import type { Statistics } from './statistics/statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 
-/** The records available to the container runtime's parts. */
+/** The record tables and the metadata database, shared by the container runtime's components. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
 /** Records, tracing and fast paths, which are set up first and passed to the other components of the container runtime. */
@@ -27,7 +27,7 @@ export type RuntimeParts = {
   specs: ContainerSpecs;
   tasks: TaskRuntime;
   network: Network;
-  /** Absent if NRI is disabled. */
+  /** Starts the NRI plugins and accepts their connections; absent if NRI is disabled. */
   nriPlugins: NriPlugins | undefined;
   controllers: SandboxControllers;
   namespaces: SandboxNamespaces;

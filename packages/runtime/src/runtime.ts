@@ -41,7 +41,7 @@ import { CLOSE_GRACE_MS } from './time-limits.ts';
 
 /** A running container runtime. */
 export type RuntimeHandle = {
-  /** `unix://` followed by the path of the CRI socket. */
+  /** Address of the CRI socket: `unix://` followed by its path. */
   readonly endpoint: string;
   /** The port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
@@ -67,7 +67,7 @@ export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
   return startRuntimeOf(options, { openParts: openBuiltins, fastPaths: fastPathsOf(options) });
 }
 
-/** Like `startRuntime`, but with parts from `openParts` instead of the built-in ones, and with any selection of fast paths. */
+/** Like `startRuntime`, but with components from `openParts` instead of the built-in ones, and with any selection of fast paths. */
 export async function startRuntimeOf(
   given: RuntimeOptions,
   composition: {

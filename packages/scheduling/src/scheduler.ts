@@ -33,7 +33,7 @@ const CUT = ' ...';
 /** Decides about one pod at a time; bindings run concurrently with later decisions. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
-  /** Keyed by pod UID. */
+  /** The nominated pods, by UID. */
   readonly #nominated = new Map<string, Nominated>();
   readonly #bindings = new Set<Promise<void>>();
 
@@ -41,7 +41,7 @@ export class Scheduler {
     this.#parts = parts;
   }
 
-  /** Runs until the signal aborts. */
+  /** Schedules pods until the signal aborts. */
   async run(): Promise<void> {
     const { queue, signal } = this.#parts;
     const budget = new EventLoopBudget();
@@ -87,7 +87,7 @@ export class Scheduler {
     this.#bindings.add(binding);
   }
 
-  /** Never rejects. */
+  /** Binds the pod's volumes, then the pod. Never rejects. */
   async #bind(pod: Pod, node: string, plan: ReturnType<typeof planVolumes>): Promise<void> {
     const { client, events, claim, signal } = this.#parts;
     try {

@@ -39,7 +39,7 @@ class TestCluster implements AsyncDisposable {
     return this.until(() => this.pod(name).spec.nodeName);
   }
 
-  /** Waits for an event, and returns its message. */
+  /** Waits for an event with this reason, and returns its message. */
   async event(reason: string): Promise<string> {
     const list = () => this.client.callsOf({ verb: 'create', plural: EVENTS.plural });
     const find = () => list().map(({ body }) => body as { reason: string; message: string });

@@ -10,7 +10,7 @@ export { Task as TaskService, type WaitResponse } from './gen/containerd/task/v2
 export { MetricSchema } from './gen/containerd/types/metrics_pb.js';
 /** The states of a task. */
 export { Status } from './gen/containerd/v1/types/task_pb.js';
-/** Options of other shims (`runtimeoptions.v1.Options`): the path of their configuration file. */
+/** Options of shims other than runc's (`runtimeoptions.v1.Options`): the path of their configuration file. */
 export { OptionsSchema as ConfigOptionsSchema } from './gen/runtimeoptions/v1/api_pb.js';
 /** A connection to a running shim. */
 export { Shim } from './shim.ts';

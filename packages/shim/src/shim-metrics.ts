@@ -22,7 +22,7 @@ export function statsOfMetric({ timestamp, data }: Metric): CgroupStats | undefi
   return v2 === undefined ? undefined : { readAtMs, ...statsOfV2(v2) };
 }
 
-/** Placeholders for statistics that these metrics do not include. */
+/** Placeholder values for statistics that shims' metrics do not include. */
 const UNCOUNTED_CPU = { periods: 0, throttledPeriods: 0, throttledNanoseconds: 0 };
 const UNCOUNTED_MEMORY = {
   peakBytes: undefined,
@@ -33,7 +33,7 @@ const UNCOUNTED_MEMORY = {
   limitHits: 0,
   oomKills: 0,
 };
-/** Limits above this mean no limit: the kernel and Go represent that as a value close to their largest integer. */
+/** Limits above this value mean no limit: the kernel and Go represent an unlimited value by a number close to their largest integer. */
 const NO_LIMIT = 2n ** 62n;
 
 function statsOfV1({ cpu, memory, pids }: MetricsV1): Omit<CgroupStats, 'readAtMs'> {

@@ -23,7 +23,7 @@ export type ShimCall = {
   bundle: string;
 };
 
-/** Properties of the runtime that are passed to its shims. */
+/** Properties of this container runtime that are passed to its shims. */
 export type ShimHome = {
   /** The containerd namespace. Shims keep the tasks of different namespaces apart. */
   namespace: string;

@@ -25,7 +25,7 @@ after(async () => {
   await shells.server.close();
 });
 
-/** Returns a URL that reaches `url` through the proxy. */
+/** Returns the proxy's URL for reaching `url` through it. */
 function through(url: string): string {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${encodeURIComponent(url)}`;
 }
@@ -99,7 +99,10 @@ test('sessions aborted in any order leak no processes or descriptors', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-/** A client joined to a server; `pieces` are the writes to the server. With `isSlow`, no write completes until `release` is called. */
+/**
+ * Creates a client's connection and a server's, joined by `joinConnections`. `pieces` collects the writes to the server. With `isSlow`,
+ * none of these writes completes until `release` is called.
+ */
 async function join({ isSlow } = { isSlow: false }) {
   const pieces: string[] = [];
   const released = Promise.withResolvers<void>();

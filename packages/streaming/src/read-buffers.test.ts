@@ -9,7 +9,7 @@ import { SpdyConnection } from './spdy/connection.ts';
 const CHUNK = Buffer.alloc(64 << 10);
 const SENT_BYTES = 16 << 20;
 
-/** Creates a counter, and counts the garbage collections that it requests. */
+/** Creates a buffer counter, and records the garbage collections that it triggers. */
 function collections(t: TestContext) {
   const gc = t.mock.fn((_options?: NodeJS.GCOptions) => undefined);
   const collected = () => gc.mock.calls.map(({ arguments: [options] }) => options?.type);

@@ -4,10 +4,10 @@
  */
 const COLLECTED_BYTES = 4 << 20;
 
-/** Called with the size of each buffer that a connection receives or sends. */
+/** A callback for the size of each buffer that a connection receives or sends. */
 export type CountBuffer = (bytes: number) => void;
 
-/** Counts nothing, so that V8 alone decides when buffers are collected. */
+/** A `CountBuffer` that counts nothing, so that V8 alone decides when buffers are collected. */
 export const ignoreBuffer: CountBuffer = () => undefined;
 
 /**

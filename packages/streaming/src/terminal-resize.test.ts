@@ -20,7 +20,7 @@ test('a terminal size is a JSON object with a valid width and height', () => {
     assert.equal(parseSize(wrong), undefined, wrong);
 });
 
-/** Returns the sizes read from these chunks. */
+/** Returns the terminal sizes that are read from a resize stream with these chunks. */
 async function sizesIn(pieces: Iterable<Buffer>): Promise<string[]> {
   const stream = new PassThrough();
   const seen: string[] = [];

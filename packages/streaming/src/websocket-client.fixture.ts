@@ -10,12 +10,12 @@ const MESSAGE_BYTES = 32 << 10;
 /** A WebSocket client for a remote command that behaves like Kubernetes' clients. */
 export class WebSocketVisitor {
   readonly protocol: string;
-  /** Resolves with the close code of the WebSocket. */
+  /** Resolves with the WebSocket's close code when the server has closed it. */
   readonly closed: Promise<number>;
   readonly #socket: WebSocket;
   readonly #received = new Map<number, Buffer[]>();
 
-  /** Offers the given protocols to the server. `protocol` is the first of them. */
+  /** Connects and offers the given subprotocols to the server. `protocol` is the first of them. */
   constructor(url: string, ...protocols: string[]) {
     this.protocol = protocols[0]!;
     this.#socket = new WebSocket(url.replace(/^http/, 'ws'), protocols);
@@ -47,7 +47,7 @@ export class WebSocketVisitor {
     return Buffer.concat(this.#received.get(Channel[channel]) ?? []);
   }
 
-  /** Returns the exit code, once the server has closed the connection. */
+  /** Waits until the server has closed the connection, and returns the command's exit code. */
   async exitCode(): Promise<number | undefined> {
     await this.closed;
     const status = parseStatus(this.received('error').toString());
@@ -69,7 +69,7 @@ export class WebSocketVisitor {
   }
 }
 
-/** Opens a port-forward tunnel. The library must not see the protocol's name, which is not a valid HTTP token. */
+/** Opens a port-forward tunnel. The WebSocket library must not see the subprotocol's name, which is not a valid HTTP token. */
 export async function connectTunnel(url: string): Promise<SpdyConnection> {
   const protocol = 'SPDY/3.1+portforward.k8s.io';
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers: { 'Sec-WebSocket-Protocol': protocol } });

@@ -4,7 +4,7 @@ import { loadLibc } from './libc.ts';
 import { addressText } from './netlink/ip-address.ts';
 import type { TcpEnds } from './netlink/socket-owner.ts';
 
-// From linux/socket.h, asm-generic/fcntl.h and asm-generic/socket.h; see socket(2), accept(2) and socket(7).
+// Constants from linux/socket.h, asm-generic/fcntl.h and asm-generic/socket.h; see socket(2), accept(2) and socket(7).
 const AF_INET = 2;
 const ACCEPTED_CLOEXEC_NONBLOCK = 0o2000000 | 0o4000;
 const SOL_SOCKET = 1;

@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import { syscallError } from './errno.ts';
 import { loadLibc } from './libc.ts';
 
-// From linux/in.h and linux/tcp.h; see setsockopt(2) and tcp(7).
+// Constants from linux/in.h and linux/tcp.h; see setsockopt(2) and tcp(7).
 const IPPROTO_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 

@@ -35,7 +35,7 @@ export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedP
   }
 }
 
-/** `descriptor` refers to the user namespace that provides the ID mappings. */
+/** Input for an ID-mapped bind mount. `descriptor` refers to the user namespace that provides the ID mappings. */
 export type IdMappedBind = { source: string; target: string; descriptor: number; propagation: 'private' | 'slave' };
 
 /** Attaches a recursive copy of the mount at `source` to `target`. Only the copy's topmost mount is ID-mapped. */

@@ -44,14 +44,14 @@ export type Libc = {
   statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 
-/** Constant from linux/fcntl.h. */
+/** AT_FDCWD (linux/fcntl.h): paths are relative to the working directory. */
 const AT_FDCWD = -100;
 /** System call numbers of mknodat(2), for which glibc has no wrapper before 2.33. Newer architectures all use 33. */
 const MKNODAT_NUMBERS: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
 
 /** System call numbers without wrappers in glibc before 2.36. Numbers above 423 are the same on all architectures that Node.js supports. */
 const CALL_NUMBERS = { openTree: 428, moveMount: 429, mountSetattr: 442 };
-/** Constant from linux/mount.h. */
+/** Flag of move_mount(2) (linux/mount.h): the source is the mount that the descriptor refers to. */
 const MOVE_MOUNT_F_EMPTY_PATH = 4;
 const EMPTY = Buffer.alloc(1);
 

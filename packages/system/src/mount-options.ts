@@ -1,4 +1,4 @@
-/** mount(2) flags. */
+/** Flags of mount(2). */
 export const mountFlags = {
   readOnly: 1,
   noSuid: 2,

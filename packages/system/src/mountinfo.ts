@@ -86,7 +86,10 @@ const LOCAL_FILE_SYSTEMS = new Set([
   'erofs',
 ]);
 
-/** Whether the file system at the path may have to wait for a server, like NFS and FUSE. Reading from it could then block this process. */
+/**
+ * Whether the file system mounted at the path may have to wait for a server, as with NFS and FUSE. Reading from it could then block this
+ * process.
+ */
 export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
   const mount = parseMountsBelow(path, mountinfo).findLast(({ mountPoint }) => mountPoint === path);
   return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);

@@ -46,7 +46,7 @@ function mountOne(system: System, mount: Mount, target: string): void {
   if ((flags & bind) !== 0 && (flags & remount) === 0) {
     system.mount(target, { source: mount.source, flags: flags & (bind | recursive) });
     finish(() => {
-      // the kernel ignores a bind mount's other flags until a remount
+      // when creating a bind mount, the kernel ignores all other flags; they take effect only in a remount
       if ((flags & ~(bind | recursive)) !== 0) system.mount(target, { flags: (flags & ~recursive) | remount });
     });
   } else {

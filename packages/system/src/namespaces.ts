@@ -125,7 +125,7 @@ function makePinFile(path: string, made: string[]): void {
   made.push(path);
 }
 
-/** Applies the settings to the current thread's namespaces. */
+/** Sets the hostname and the sysctls of the current thread's namespaces. */
 function setUp(system: System, { net, uts, hostname }: NamespaceRequest, sysctls: Sysctl[]): void {
   if (hostname !== undefined && uts !== undefined) system.setHostname(hostname);
   if (net !== undefined) system.bringInterfaceUp('lo');

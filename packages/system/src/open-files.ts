@@ -123,7 +123,7 @@ export function isDeep(link: string): boolean {
 export async function deletedFile(link: string): Promise<DeletedFile | 'missing' | undefined> {
   const file = await stat(link).catch((error: unknown) => (isErrno(error, 'ENOENT') ? 'missing' : undefined));
   if (file === 'missing') return file;
-  // overlayfs reports a link count of 1 for a deleted directory
+  // overlayfs reports a link count of 1, not 0, for a deleted directory
   if (file === undefined || file.nlink > (file.isDirectory() ? 1 : 0)) return undefined;
   return { key: `${file.dev} ${file.ino}`, device: file.dev, bytes: file.blocks * BLOCK_BYTES };
 }
@@ -183,13 +183,13 @@ export class MountsOfProcesses {
     this.#views.add(view);
     for (const mount of await files.mounts()) {
       const known = this.#mounts.get(mount.id);
-      // for a process with a different root directory, the mount point is only the last part of its full path
+      // a process with a different root directory sees only the last part of the mount point, so keep the longest one
       if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
     }
   }
 }
 
-/** The reads in flight of all `BoundedReads` in this process. `hung` counts those that hang, which are no longer in `active`. */
+/** The reads in flight of all `BoundedReads` in this process. `active` are those not known to hang; `hung` counts those that hang. */
 export class ReadsOfProcess {
   hung = 0;
   readonly active = new Set<Promise<unknown>>();

@@ -9,18 +9,18 @@ type OpenSsl = {
   control(context: Address, command: number, value: number, pointer: null): number | bigint;
   setVerifyDepth(context: Address, depth: number): void;
   getVerifyDepth(context: Address): number;
-  /** Makes a context's connections call `refuseSlowKeys` for each message. */
+  /** Makes all connections of a TLS context call `refuseSlowKeys` for each message. */
   setMessageCallback(context: Address): void;
 };
 
-// From openssl/ssl.h.
+// Constants from openssl/ssl.h.
 const SSL_CTRL_GET_MAX_CERT_LIST = 50;
 const SSL_CTRL_SET_MAX_CERT_LIST = 51;
 const DEFAULT_MAX_CERT_LIST = 102_400;
 
 type MessageArguments = [isSent: number, version: number, contentType: number, message: unknown, bytes: number];
 
-// From openssl/ssl3.h and RFC 8446, section 4.
+// Constants from openssl/ssl3.h and RFC 8446, section 4.
 const SSL3_RT_HANDSHAKE = 22;
 const CERTIFICATE_MESSAGE = 11;
 const MESSAGE_HEADER_BYTES = 4;

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
-// From linux/socket.h, linux/net.h and asm-generic/fcntl.h; see socket(2), shutdown(2), send(2) and fcntl(2).
+// Constants from linux/socket.h, linux/net.h and asm-generic/fcntl.h; see socket(2), shutdown(2), send(2) and fcntl(2).
 const AF_UNIX = 1;
 const SOCK_SEQPACKET_CLOEXEC_NONBLOCK = 5 | 0o2000000 | 0o4000;
 const SHUT_WR = 1;
@@ -55,7 +55,7 @@ export class SeqpacketSockets {
     return new SeqpacketSocket(calls, { descriptor, path, onClose });
   }
 
-  /** Must be called after the last `connect`. Open sockets keep working. */
+  /** Stops listening for SIGIO once the open sockets, which keep working, have been closed. Must be called after the last `connect`. */
   close(): void {
     this.#closing = true;
     this.#endIfDone();

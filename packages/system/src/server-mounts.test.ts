@@ -15,7 +15,7 @@ symlinkSync('loop', join(directory, 'loop'));
 const entry = (mountPoint: string, type: string, id = 50) =>
   `${id} 1 0:41 / ${mountPoint} rw - ${type} srv:/export rw\n`;
 
-/** A host with these mounts, and a server that responds once the test resolves `answer`. */
+/** Creates a `ServerMounts` for a host with these mounts, on which a file server responds once the test resolves `answer`. */
 function mountsOn(entries: string[], { timeoutMs = 30 } = {}) {
   const asked: string[] = [];
   let answer = Promise.withResolvers<void>();

@@ -22,7 +22,7 @@ const MAY_SERVE =
 
 export type ServerMountsOptions = {
   mountinfo?: () => Buffer;
-  /** Settles once the path's server responds, which may be never. */
+  /** Probes a path. Settles once the server of the path's file system responds, which may be never. */
   probe?: (path: string) => Promise<unknown>;
   timeoutMs?: number;
   tableAgeMs?: number;

@@ -18,12 +18,12 @@ export class SpawnedProgram extends EventEmitter implements StartedProgram {
   }
 
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
-    // Once the process has been reaped, its PID may be reused.
+    // Once the process has been reaped, its PID may belong to another process, so do not signal it
     if (this.exitCode !== null || this.signalCode !== null) return false;
     return process.kill(this.pid, signal);
   }
 
-  /** Must be called once the process has exited and been reaped. */
+  /** Records the exit and emits the events. Must be called once the process has exited and been reaped. */
   ended({ exitCode, signal }: ProcessEnd): void {
     this.exitCode = exitCode;
     this.signalCode = signal;

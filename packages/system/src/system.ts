@@ -16,23 +16,23 @@ export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number 
 const S_IFCHR = 0o020000;
 const S_IFBLK = 0o060000;
 const S_IFIFO = 0o010000;
-// umount2(2) flags (linux/fs.h).
+// Flags of umount2(2) (linux/fs.h).
 const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
-// flock(2) (asm-generic/fcntl.h) and lseek(2) (linux/fs.h).
+// Constants for flock(2) (asm-generic/fcntl.h) and lseek(2) (linux/fs.h).
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
-// socket(2) (linux/socket.h, asm-generic/fcntl.h), and netdevice(7) requests (linux/sockios.h, linux/if.h).
+// Constants for socket(2) (linux/socket.h, asm-generic/fcntl.h), and netdevice(7) requests (linux/sockios.h, linux/if.h).
 const AF_INET = 2;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCGIFFLAGS = 0x8913;
 const SIOCSIFFLAGS = 0x8914;
 const IFF_UP = 1;
-/** ioctl_tty(2) (asm-generic/ioctls.h). */
+/** Terminal ioctl requests (ioctl_tty(2), asm-generic/ioctls.h). */
 const TIOCSWINSZ = 0x5414;
-// open_tree(2), move_mount(2) and mount_setattr(2) (linux/mount.h, linux/fcntl.h).
+// Flags of open_tree(2), move_mount(2) and mount_setattr(2) (linux/mount.h, linux/fcntl.h).
 const OPEN_TREE_CLONE = 1;
 const OPEN_TREE_CLOEXEC = 0o2000000;
 const AT_EMPTY_PATH = 0x1000;

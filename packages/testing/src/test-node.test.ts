@@ -12,7 +12,7 @@ test('if the program is missing the error names it and how to specify another on
   });
 });
 
-/** A program whose `node` command keeps running, and whose other commands print their last argument. */
+/** A fake `podwright` whose `node` command keeps running, and whose other commands print their last argument. */
 const PROGRAM = `#!/bin/sh
 for last; do :; done
 [ "$last" != node ] || exec sleep 60

@@ -55,7 +55,7 @@ export class TtrpcConnection {
     return new TtrpcConnection(socket);
   }
 
-  /** Resolves when the connection is lost or closed. */
+  /** Resolves when the connection to the server is lost or closed. */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }

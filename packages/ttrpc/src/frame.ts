@@ -7,12 +7,14 @@ export const MAX_FRAME_BYTES = 4 << 20;
 export const frameType = { request: 1, response: 2, data: 3 } as const;
 
 export type Frame = {
-  /** Odd for streams opened by a client. */
+  /** Stream ID: odd for streams opened by a client. */
   streamId: number;
-  /** One of `frameType`, or a type of a later protocol version. */
+  /** Frame type: one of `frameType`, or a type of a later protocol version. */
   type: number;
   flags: number;
-  /** `undefined` if the data was larger than `MAX_FRAME_BYTES`: it is skipped, and the connection remains usable. */
+  /**
+   * The frame's data; `undefined` if it was larger than `MAX_FRAME_BYTES`, in which case it is skipped, and the connection remains usable.
+   */
   data: Buffer | undefined;
 };
 

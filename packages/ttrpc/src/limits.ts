@@ -1,6 +1,6 @@
 /** Limits on ttrpc calls, in milliseconds and bytes. */
 
-/** Default timeout of a call. */
+/** Default timeout of a ttrpc call. */
 export const CALL_TIMEOUT_MS = 30_000;
 /** Maximum number of concurrent calls served on one connection. */
 export const MAX_CALLS = 1024;

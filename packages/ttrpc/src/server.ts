@@ -22,7 +22,7 @@ export class TtrpcServer {
     this.#logger = logger;
   }
 
-  /** Registers a service. */
+  /** Registers a service and its handlers. */
   add<S extends TypedService>(service: S, handlers: TtrpcHandlers<S>): void {
     for (const method of service.methods) {
       const handler = (handlers as Record<string, unknown>)[method.localName] as Handler;

@@ -3,9 +3,9 @@ import type { DescMethod, DescService, MessageInitShape, MessageShape } from '@b
 /** The part of a generated service descriptor that types are derived from. */
 export type TypedService = Pick<DescService, 'methods' | 'typeName'> & { method: Record<string, DescMethod> };
 
-/** Options for a call. */
+/** Options for a ttrpc call. */
 export type CallOptions = {
-  /** Stops waiting for the response. The server is not notified: ttrpc has no cancel message. */
+  /** Aborting this signal stops waiting for the response. The server is not notified, because ttrpc has no cancel message. */
   signal?: AbortSignal;
   /** Timeout after which the call fails with `deadline_exceeded`. Default: 30 s; 0 means no timeout. */
   timeoutMs?: number;

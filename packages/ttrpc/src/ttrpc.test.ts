@@ -143,7 +143,7 @@ describe('ttrpc over a unix socket', () => {
 });
 
 describe('ttrpc with a hostile peer', () => {
-  /** Returns frames of calls or responses with some bytes changed and perhaps the end cut off. */
+  /** Returns frames of a call or its response, with some bytes changed at random and perhaps the end cut off. */
   const damaged = (random: (below: number) => number, type: number): Buffer => {
     const call = { service: Sandbox.typeName, method: 'PingSandbox', timeoutNano: 1n };
     const data = toBinary(RequestSchema, create(RequestSchema, call));

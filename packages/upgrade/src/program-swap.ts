@@ -16,7 +16,7 @@ export class ProgramSwap implements Disposable {
   readonly #previous: string;
   readonly #unlock: () => void;
 
-  /** Throws `already_exists` if another upgrade is currently replacing the same program. */
+  /** Locks the program for this upgrade. Throws `already_exists` if another upgrade is currently replacing the same program. */
   constructor(program: string) {
     this.#program = program;
     this.#directory = join(dirname(program), '.podwright-upgrade');

@@ -2,9 +2,9 @@
 
 /** The priorities of a group version, as in the spec of an APIService: higher numbers come first. */
 export type ApiPriority = {
-  /** Orders the groups. */
+  /** Priority of the group among all groups. */
   group: number;
-  /** Orders the versions of a group. */
+  /** Priority of the version within its group. */
   version: number;
 };
 

@@ -14,7 +14,7 @@ export type DiscoveryOptions = {
   resources: readonly Resource[];
   /** The group versions of extension API servers. Default: none. */
   extensions?: readonly ExtensionVersion[] | undefined;
-  /** HOST:PORT where clients reach the server. */
+  /** Host and port (HOST:PORT) at which clients reach the server. */
   serverAddress: string;
 };
 
@@ -28,7 +28,7 @@ export class Discovery {
     this.#groups = groupsOf(options.resources, options.extensions);
   }
 
-  /** All discovery paths, to be listed at `/`. */
+  /** The paths of all discovery documents, which the document at `/` lists. */
   get paths(): string[] {
     const ofGroup = ({ name, versions }: ApiGroup) => [
       ...(name === '' ? [] : [`/apis/${name}`]),

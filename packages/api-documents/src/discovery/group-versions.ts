@@ -20,13 +20,13 @@ export type ExtensionVersion = {
 export type GroupVersion = {
   group: string;
   version: string;
-  /** Empty if the version is served by an extension API server. */
+  /** The resources of the group version; empty if an extension API server serves it. */
   resources: readonly Resource[];
   extension?: ExtensionVersion;
 };
 
 export type ApiGroup = {
-  /** '' for the core group. */
+  /** The group's name; '' for the core group. */
   name: string;
   /** The group's versions, preferred version first. */
   versions: readonly GroupVersion[];

@@ -17,7 +17,7 @@ export type HealthChecks = {
 export type FailedCheck = { endpoint: string; check: string; error: unknown };
 
 const CHECK_TIMEOUT_MS = 5000;
-/** Succeeds whenever the process responds. */
+/** A check that succeeds whenever the process responds. */
 const PING: HealthCheck = { name: 'ping', check: () => undefined };
 
 export class Health {
@@ -34,7 +34,7 @@ export class Health {
     this.#reportFailure = reportFailure;
   }
 
-  /** All health check paths, to be listed at `/`. */
+  /** The paths of all health checks, which the document at `/` lists. */
   get paths(): string[] {
     const ofEndpoint = ([endpoint, checks]: [string, readonly HealthCheck[]]) => [
       `/${endpoint}`,
@@ -43,7 +43,7 @@ export class Health {
     return Object.entries(this.#checks).flatMap(ofEndpoint);
   }
 
-  /** Returns `undefined` for other paths. */
+  /** Returns `undefined` if the path is not that of a health check. */
   async respond({ path, query }: PathRequest): Promise<PathResponse | undefined> {
     const [, endpoint = '', ...rest] = path.split('/');
     const checks = Object.hasOwn(this.#checks, endpoint) ? this.#checks[endpoint] : undefined;

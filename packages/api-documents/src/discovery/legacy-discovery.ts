@@ -3,7 +3,7 @@ import { apiVersionOf, type JsonObject, type Resource, type Subresource } from '
 import type { ApiGroup, GroupVersion } from './group-versions.ts';
 import { storageVersionHash } from './storage-version.ts';
 
-/** `serverAddress`: HOST:PORT where clients reach the server. */
+/** Returns the group's versions and the address at which clients reach the server. `serverAddress`: HOST:PORT. */
 export const apiVersions = ({ versions }: ApiGroup, serverAddress: string): JsonObject => ({
   kind: 'APIVersions',
   versions: versions.map(({ version }) => version),
@@ -23,7 +23,9 @@ function groupEntry({ name, versions }: ApiGroup): JsonObject {
   return { name, versions: entries, preferredVersion: entries[0] };
 }
 
-/** The core group's list has no apiVersion, for compatibility with the earliest clients. */
+/**
+ * Returns the list of a group version's resources. For the core group it has no apiVersion, for compatibility with the earliest clients.
+ */
 export function apiResourceList(group: ApiGroup, groupVersion: GroupVersion): JsonObject {
   return {
     kind: 'APIResourceList',

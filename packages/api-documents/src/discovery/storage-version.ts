@@ -3,7 +3,7 @@ import { groupResource } from '@podwright/api-machinery';
 import type { Resource } from '@podwright/kube-schema';
 import type { ApiGroup } from './group-versions.ts';
 
-/** Upstream's storage versions of resources that are not stored in their group's preferred version. */
+/** Upstream's storage versions of resources whose storage version is not their group's preferred version. */
 const STORAGE_VERSIONS: Readonly<Record<string, { group: string; version: string }>> = {
   'customresourcedefinitions.apiextensions.k8s.io': { group: 'apiextensions.k8s.io', version: 'v1beta1' },
   'devicetaintrules.resource.k8s.io': { group: 'resource.k8s.io', version: 'v1alpha3' },

@@ -14,7 +14,7 @@ export type DocumentForm = 'v2 json' | 'v2 protobuf' | 'v3 json';
 
 type BuildOptions = {
   form: DocumentForm;
-  /** The server's version. */
+  /** The API server's version, which becomes the document's version. */
   version: string;
   /** Parts of extension API servers' documents to merge into an OpenAPI v2 document. Default: none. */
   others?: readonly JsonObject[] | undefined;

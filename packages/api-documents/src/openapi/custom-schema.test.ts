@@ -11,7 +11,7 @@ const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 const published = (schema: object, dialect: Dialect): JsonSchema =>
   customSchema({ schema: schema as CustomSchema }, { dialect, refer: () => undefined });
 
-/** Checks the published schema of a property. */
+/** Checks the schema that the OpenAPI v2 or v3 document publishes for a property. */
 function check(dialect: Dialect, property: object, expected: object): void {
   const { properties } = published({ type: 'object', properties: { property } }, dialect);
   assert.deepEqual(properties!.property, expected);

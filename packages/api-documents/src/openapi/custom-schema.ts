@@ -35,7 +35,7 @@ type Options = { dialect: Dialect; refer: (type: string) => void };
 export function customSchema(custom: CustomType, { dialect, refer }: Options): JsonSchema {
   const schema = custom.schema as Given;
   const selectable = selectableFields(custom);
-  // kubectl rejects unknown fields if the definition has properties
+  // omits the properties in v2, because kubectl would otherwise reject the unknown fields that this schema preserves
   if (dialect === 'v2' && preserves(schema)) return { type: 'object', ...selectable };
   refer(METADATA);
   const fields = objectFields(dialect);
@@ -57,7 +57,7 @@ export const selectableFields = ({ selectablePaths = [] }: CustomType): JsonSche
 
 const preserves = (schema: Given): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true;
 
-/** The fields common to all objects. */
+/** Returns the schemas of the fields common to all objects: apiVersion, kind and metadata. */
 function objectFields(dialect: Dialect): Record<'apiVersion' | 'kind' | 'metadata', JsonSchema> {
   const text = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: TEXTS[name], type: 'string' });
   const $ref = `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(METADATA)}`;

@@ -17,7 +17,7 @@ export type DefinitionOptions = {
   groupVersions: readonly GroupVersion[];
 };
 
-/** The kind that exists in all group versions. */
+/** The kind that exists in every group version. */
 const IN_EACH_GROUP = 'meta.v1.DeleteOptions';
 
 export function definitionsFor(items: readonly PathItem[], options: DefinitionOptions): Record<string, JsonSchema> {
@@ -75,7 +75,7 @@ function customNames(name: string): string[] {
   return [parts.slice(0, -2).reverse().join('.'), parts.at(-2)!, parts.at(-1)!];
 }
 
-/** Maps the first part of type names to the API group. */
+/** Maps the directory of a Go package, which is the first part of its type names, to the API group. */
 function groupsByDirectory(schema: Schema): Map<string, string> {
   const builtIn = schema.resources.filter(({ isCustom }) => !isCustom);
   const kinds = builtIn.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);

@@ -17,7 +17,7 @@ const apps = of(documentV3(schema, resourcesOf('apps'), info));
 const both = of(documentV2(schema, resourcesOf('', 'apps'), info));
 const deployments = '/apis/apps/v1/namespaces/{namespace}/deployments';
 
-/** Returns references to definitions that do not exist. */
+/** Returns a document's references to definitions that it does not contain. */
 function brokenReferences(document: Json): string[] {
   const text = JSON.stringify(document);
   const found = [...text.matchAll(/"\$ref":"#\/([^"]*)\/([^"/]*)"/g)];

@@ -4,7 +4,7 @@ import { Schema } from '@podwright/kube-schema';
 import { documentV2 } from './document-v2.ts';
 import { encodeGnosticV2 } from './gnostic-v2.ts';
 
-/** A decoded message: the values of each field. Nested messages are decoded on demand. */
+/** A decoded protobuf message: the values of each field, by its number. Nested messages are decoded on demand. */
 class Message {
   readonly #fields = new Map<number, (number | Buffer)[]>();
 
@@ -50,7 +50,7 @@ class Message {
     return (this.#fields.get(field) ?? []).map((content) => new Message(content as Buffer));
   }
 
-  /** Returns the message at a path of field numbers, following the first element of lists. */
+  /** Returns the nested message at a path of field numbers. Follows the first element of lists. */
   at(...path: number[]): Message {
     return path.reduce((message: Message, field) => message.all(field)[0]!, this);
   }

@@ -14,12 +14,12 @@ const PATCH_TYPES = [
 /** The target of an operation: a resource, or a subresource with its own verbs and kind. */
 export type Target = {
   verbs: readonly string[];
-  /** The struct in requests and responses. */
+  /** Name of the struct that requests and responses contain. */
   type: string;
   /** How the descriptions of operations refer to the object. */
   of: string;
   kind: GroupVersionKind;
-  /** The name of the subresource, or ''. */
+  /** The subresource's name, or '' for the resource itself. */
   suffix: string;
 };
 

@@ -24,7 +24,7 @@ type Document = {
   key: string;
   form: DocumentForm;
   resources: readonly Resource[];
-  /** Parts of extension API servers' documents. */
+  /** Parts of extension API servers' documents to merge into the OpenAPI v2 document. */
   others?: readonly JsonObject[];
   contentType: string;
   hash: string;
@@ -46,7 +46,7 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 /** Serves OpenAPI documents. Immutable: the server creates a new instance when its resources change. */
 export class OpenApi {
   readonly #options: OpenApiOptions;
-  /** The resources whose kinds are in the schema. */
+  /** Those of the server's resources whose kinds are in the schema. */
   readonly #resources: readonly Resource[];
   /** Resources by group version path, such as `apis/apps/v1`. */
   readonly #groupVersions: ReadonlyMap<string, readonly Resource[]>;
@@ -146,7 +146,7 @@ export class OpenApi {
 
 const NOT_ACCEPTABLE: PathResponse = { status: 406, headers: { vary: 'Accept' }, body: '' };
 
-/** Combines a hash with other texts. Returns the hash unchanged if there are no other texts. */
+/** Hashes a document's hash together with other texts that affect the document. Returns the hash unchanged if there are none. */
 const combined = (hash: string, others: readonly string[]): string =>
   others.length === 0
     ? hash

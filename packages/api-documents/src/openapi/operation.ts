@@ -19,7 +19,7 @@ export type Operation = {
   produces: readonly string[];
 };
 
-/** The name of a struct in the schema or of the patch definition. */
+/** The type of a request body: the name of a struct in the schema, or of the definition for patches. */
 export type BodyType = string;
 
 export type PathItem = { path: string; parameters: readonly Parameter[]; operations: readonly Operation[] };
@@ -31,7 +31,7 @@ export type OperationFields = Omit<Operation, 'id' | 'produces'> & Partial<Pick<
 export const OBJECT_TYPES: readonly string[] = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 export const ANY_TYPE: readonly string[] = ['*/*'];
 
-/** Descriptions of status codes. */
+/** Descriptions of responses by status code. */
 export const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',

@@ -20,7 +20,7 @@ type GroupVersion = { group: string; version: string };
 const STREAM_TYPES = [...OBJECT_TYPES, 'application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`];
 const STATUS = 'meta.v1.Status';
 
-/** Resources that return the deleted object instead of a Status on DELETE. */
+/** Resources for which DELETE returns the deleted object instead of a Status. */
 const RETURNED = [
   'persistentvolumeclaims',
   'persistentvolumes',

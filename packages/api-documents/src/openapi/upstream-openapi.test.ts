@@ -12,7 +12,10 @@ import { documentV3 } from './document-v3.ts';
 
 const directory = join(process.env.PODWRIGHT_KUBERNETES_DATA ?? '', 'openapi');
 
-/** Features that this server does not have: CBOR, the deprecated `watch` paths, two parameters, and two definitions. */
+/**
+ * Parts of upstream's documents about features that this server does not have: CBOR, the deprecated `watch` paths, two parameters, and two
+ * definitions.
+ */
 const ABSENT_KEYS = /^application\/(?:.*cbor.*)$|\/watch\//;
 const ABSENT_PARAMETERS = ['shardSelector', 'ignoreStoreReadErrorWithClusterBreakingPotential'];
 const ABSENT_DEFINITIONS = ['meta.v1.WatchEvent', 'runtime.RawExtension'].map((name) =>

@@ -38,7 +38,7 @@ const VALUES: Readonly<Record<ValueType, JsonSchema>> = {
   schemaOrStringArray: { description: 'A schema, or a list of property names.' },
 };
 
-/** Value types that are unions in OpenAPI v3. */
+/** Schemas of the value types that are unions in OpenAPI v3. */
 const V3_VALUES: Partial<Record<ValueType, JsonSchema>> = {
   quantity: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   intOrString: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },

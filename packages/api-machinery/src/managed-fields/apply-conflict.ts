@@ -2,7 +2,10 @@ import type { ApplyConflict } from '@podwright/kube-schema';
 import { ApiError } from '../status/api-error.ts';
 import type { Owner, Owners } from './owners.ts';
 
-/** Returns the error for an apply request that conflicts with other field managers. `conflicts` contain manager identifiers. */
+/**
+ * Returns the error for an apply request that conflicts with other field managers. Each of `conflicts` names a manager by its key in
+ * `owners`.
+ */
 export function applyConflict(conflicts: readonly ApplyConflict[], owners: Owners): ApiError {
   const nameOf = (manager: string) => formatManager(owners.get(manager)!);
   const causes = conflicts.map(({ manager, field }) => ({

@@ -140,7 +140,7 @@ describe('an apply', () => {
 });
 
 describe('kubectl’s first server-side apply', () => {
-  /** Returns an object with data.a, created by client-side `kubectl apply`. */
+  /** Returns an object that client-side `kubectl apply` created with the field `data.a`. */
   function clientSide(): TrackedObject {
     const tracked = configMap();
     const configuration = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: '1' } };

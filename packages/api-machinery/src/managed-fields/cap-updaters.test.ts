@@ -5,7 +5,7 @@ import { parseFieldsV1 } from '@podwright/kube-schema';
 import { capUpdaters } from './cap-updaters.ts';
 import { encodeOwners, identifierOf, type Owner } from './owners.ts';
 
-/** Parses an owner in the form `MANAGER VERSION SECOND FIELDS`. */
+/** Parses a field owner in the form `MANAGER VERSION SECOND FIELDS`. */
 function ownerOf(text: string): Owner {
   const [manager = '', apiVersion = '', second = '', fields = ''] = text.split(' ');
   const set = parseFieldsV1(Object.fromEntries([...fields].map((field) => [`f:${field}`, {}])));

@@ -2,7 +2,7 @@ import { identifierOf, type ManagerIdentity, type Owner, type Owners, secondsOf 
 
 /** Maximum number of Update entries (upstream's DefaultMaxUpdateManagers). */
 const MAX_UPDATERS = 10;
-/** The manager of merged entries. */
+/** Name of the manager that owns the fields of merged entries. */
 const ANCIENT = 'ancient-changes';
 
 /**

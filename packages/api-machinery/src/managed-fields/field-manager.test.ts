@@ -4,7 +4,7 @@ import { TrackedObject } from './test-fields.fixture.ts';
 
 const DATA = { '.': {}, 'f:a': {} };
 
-/** Returns a ConfigMap with data.a, created by the manager `one`. */
+/** Returns a ConfigMap that the manager `one` created with the field `data.a`. */
 function created(): TrackedObject {
   const tracked = new TrackedObject('ConfigMap');
   tracked.write('one', { data: { a: '1' } });

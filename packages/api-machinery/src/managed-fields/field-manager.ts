@@ -16,7 +16,7 @@ import { NO_FIELDS, SYSTEM_FIELDS } from './system-fields.ts';
 
 export type FieldManagerOptions = OwnerUpdaterOptions & {
   kind: GroupVersionKind;
-  /** '' for the main resource. */
+  /** Name of the subresource that is written; '' for the main resource. */
   subresource: string;
   /** An empty object of the kind, including the fields that Go never omits. New objects are compared to it. */
   emptyObject: ApiObject;
@@ -129,7 +129,10 @@ export class FieldManager {
 
 type Applying = { live: ApiObject; owners: Owners; configuration: JsonObject; force: boolean };
 
-/** Removes system fields from the writer's fields and sets its time. If `time` is `undefined`, the previous time is retained. */
+/**
+ * Removes system fields from the fields that the writing manager owns, and sets that manager's time. If `time` is `undefined`, its previous
+ * time is retained.
+ */
 function finished(owners: Owners, identifier: string, time: string | undefined): Owners {
   const result = new Map(owners);
   const writer = result.get(identifier);

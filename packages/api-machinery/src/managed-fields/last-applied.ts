@@ -14,7 +14,10 @@ export const KUBECTL = 'kubectl';
 /** Maximum total size of all annotations, in bytes. */
 const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
-/** Returns the conflicts that remain when kubectl may overwrite fields set by its last client-side apply and unchanged since. */
+/**
+ * Returns the conflicts except those about fields that kubectl may overwrite: fields that its last client-side apply set and that have kept
+ * their values since.
+ */
 export function conflictsAfterLastApplied(
   conflicts: readonly ApplyConflict[],
   { live, apiVersion, updater }: { live: JsonObject; apiVersion: string; updater: OwnerUpdater },

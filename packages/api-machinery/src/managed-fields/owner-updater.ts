@@ -81,12 +81,12 @@ export class OwnerUpdater {
     return { object, owners: new Map([...ownersOf(managers, owners), ...others]) };
   }
 
-  /** See `FieldUpdater.unchangedFields`. */
+  /** Returns the fields of an applied configuration whose values the object already has (see `FieldUpdater.unchangedFields`). */
   unchangedFields(configuration: JsonObject, object: JsonObject): ReadonlySet<string> {
     return this.#updater.unchangedFields(configuration, object);
   }
 
-  /** Returns the owners in other API versions as they are after a change. */
+  /** Returns the owners whose fields are in other API versions than the request, with their fields updated for a write. */
   #otherOwners({ live, object, owners }: Change & { object: JsonObject }): Map<string, Owner> {
     const result = new Map<string, Owner>();
     for (const [version, updater, convert] of this.#others) {
@@ -98,7 +98,7 @@ export class OwnerUpdater {
     return result;
   }
 
-  /** Returns the fields lost by owners in other API versions, as conflicts. */
+  /** Returns the fields that owners in other API versions would lose in the write, as conflicts. */
   #lostFields(before: Owners, after: Owners): ApplyConflict[] {
     const versions = this.#others.map(([version]) => version);
     return [...before]
@@ -119,7 +119,7 @@ function managersOf(owners: Owners, version: string): Managers {
   );
 }
 
-/** Converts the managers back to owners, omitting `WRITER`. */
+/** Converts field managers back to owners. Omits the temporary manager `WRITER`. */
 function ownersOf(managers: Managers, owners: Owners): Map<string, Owner> {
   const result = new Map<string, Owner>();
   for (const [identifier, { fields }] of managers) {

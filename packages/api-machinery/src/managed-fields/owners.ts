@@ -17,9 +17,9 @@ export type ManagedFieldsEntry = {
 export type ManagerIdentity = {
   manager: string;
   operation: 'Apply' | 'Update';
-  /** The API version in which the fields are expressed. */
+  /** The API version that the manager used, whose field names the entry contains. */
   apiVersion: string;
-  /** '' for the main resource. */
+  /** Name of the subresource that the manager wrote to; '' for the main resource. */
   subresource: string;
 };
 

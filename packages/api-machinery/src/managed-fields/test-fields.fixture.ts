@@ -1,4 +1,4 @@
-/** Objects that tests write through a field manager. */
+/** An object with managed fields that tests write through a field manager. */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { decodeJson, type JsonObject, parseFieldsV1, Schema } from '@podwright/kube-schema';
 import { FieldManager } from './field-manager.ts';
@@ -11,10 +11,10 @@ const KINDS = {
   Deployment: { group: 'apps', version: 'v1', kind: 'Deployment' },
 } as const;
 
-/** An object for tests to create, update and apply. */
+/** The initial object for tests, to be created, updated and applied. */
 export class TrackedObject {
   object: ApiObject | undefined;
-  /** Unix time in seconds. */
+  /** Current time of the test, as Unix time in seconds. */
   now = 0;
   readonly #managers: (subresource: string) => FieldManager;
   readonly #decode: (object: JsonObject) => ApiObject;
@@ -33,13 +33,13 @@ export class TrackedObject {
     };
   }
 
-  /** Replaces the object, like a POST or PUT. */
+  /** Creates or replaces the object, like a POST or PUT. */
   write(manager: string, object: JsonObject, subresource = ''): void {
     const decoded = this.#decode(this.#complete(object));
     this.object = this.#managers(subresource).update(this.object, decoded, this.#writing(manager));
   }
 
-  /** Applies a configuration. Throws `ApiError`. */
+  /** Applies a configuration to the object. Throws `ApiError`. */
   apply(manager: string, configuration: JsonObject, { force = false, subresource = '' } = {}): void {
     const options = { ...this.#writing(manager), force };
     const applied = this.#managers(subresource).apply(this.object, this.#complete(configuration), options);
@@ -50,7 +50,7 @@ export class TrackedObject {
     return (this.object!.metadata.managedFields ?? []) as ManagedFieldsEntry[];
   }
 
-  /** The entries in the form `MANAGER OPERATION/SUBRESOURCE@SECOND`. */
+  /** Returns the object's managed fields entries in the form `MANAGER OPERATION/SUBRESOURCE@SECOND`. */
   get managers(): string[] {
     return this.entries.map(({ manager, operation, subresource, time }) => {
       const second = time === undefined ? '' : `@${Date.parse(time) / 1000}`;

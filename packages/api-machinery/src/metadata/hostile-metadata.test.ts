@@ -7,7 +7,7 @@ import { validateObjectMetaUpdate } from './object-meta-update-rules.ts';
 import { withoutRepeatedOwners } from './owner-references.ts';
 
 const COUNT = 30_000;
-/** Limit for the CPU time of each test. Quadratic algorithms take more than a minute. */
+/** Maximum CPU time of each test. Quadratic algorithms take more than a minute. */
 const MAX_MS = 5_000;
 
 const many = <T>(make: (index: number) => T): T[] => Array.from({ length: COUNT }, (_, index) => make(index));

@@ -19,7 +19,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>): FieldE
   return errors;
 }
 
-/** Unlike label keys, annotation keys may have upper case letters in their prefix. */
+/** Validates annotations. Unlike label keys, annotation keys may have upper case letters in their prefix. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>): FieldError[] {
   const field = 'metadata.annotations';
   const errors = Object.keys(annotations).flatMap((key) =>

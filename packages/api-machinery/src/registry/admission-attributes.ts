@@ -18,7 +18,7 @@ type Subject = {
   oldObject?: ApiObject;
 };
 
-/** Returns the attributes of a write for admission. */
+/** Returns the admission attributes of a write. */
 export function admissionAttributes(
   { kind, kindIn }: Pick<ResourceParts, 'kind' | 'kindIn'>,
   { namespace, ...given }: Subject,
@@ -44,7 +44,7 @@ export function admissionAttributes(
   };
 }
 
-/** Replaces the objects with the parts to pass to admission. */
+/** Returns the subject of a write with its objects replaced by `part` of them, such as the Scale. */
 const partsOf = (
   { object, oldObject, ...subject }: Omit<Subject, 'namespace'>,
   part: (object: ApiObject) => ApiObject,

@@ -51,7 +51,7 @@ function mergedObject(patch: unknown): JsonObject {
   return patchObject(patch, 'error decoding patch: ');
 }
 
-/** `null` is an empty patch, as in Go. */
+/** Returns the operations of a JSON patch. Treats `null` as an empty patch, as in Go. */
 function operationsOf(patch: unknown): unknown[] {
   if (Array.isArray(patch) || patch === null) return patch ?? [];
   const type = goTypeOf(patch);

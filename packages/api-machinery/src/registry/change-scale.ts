@@ -13,12 +13,12 @@ import type { ResourceParts } from './resource-parts.ts';
 import { mutated, tracked } from './tracked-object.ts';
 import { changeObject, type Place, type Written } from './update-object.ts';
 
-/** A write to a Scale: either its new state, already decoded, or a patch. */
+/** A write to a Scale: either the complete new Scale, already decoded, or a patch. */
 export type ScaleWrite = { scale: ApiObject } | { patch: PatchRequest };
 
 export type ScaleParts = {
   schema: Schema;
-  /** Parts for patches and managed fields of Scale objects. */
+  /** Dependencies for patching Scale objects and tracking their field owners. */
   scales: ResourceParts;
   strategy: ScaleStrategy;
 };
@@ -79,7 +79,7 @@ function checkScale(
   throw conflict({ group: resource.group, plural: `${resource.plural}/scale` }, name, cause);
 }
 
-/** The resource of the Scale kind. Scale objects are never stored. */
+/** The resource `scales`, which describes the kind Scale in requests and errors. Scale objects are never stored. */
 export const SCALE_RESOURCE: Resource = {
   ...{ group: 'autoscaling', version: 'v1', kind: 'Scale', plural: 'scales', singular: 'scale' },
   ...{ namespaced: true, verbs: [] },

@@ -123,7 +123,10 @@ describe('a create', () => {
 describe('a generated name', () => {
   const unnamed = configMap('', { metadata: { generateName: 'a-' } });
 
-  /** A store in which the first `taken` generated names are in use. `tries`: returns the number of names tried. */
+  /**
+   * Returns registries whose store already contains the first `taken` names to be generated, and a function `tries` that returns how many
+   * names have been tried.
+   */
   function withTakenNames(taken: number): { test: TestRegistries; tries: () => number } {
     const test = new TestRegistries();
     const { get } = test.store;

@@ -16,7 +16,7 @@ const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 
 /** Thrown if a body cannot be decoded. `decodeBody` converts it to the error response. */
 export class DecodeError extends Error {
-  /** The kind that the body declares, if known. */
+  /** The kind declared in the request body, if known. */
   readonly actual: GroupVersionKind | undefined;
 
   constructor(message: string, actual?: GroupVersionKind) {
@@ -44,7 +44,7 @@ export function namedKind(value: unknown, expected: GroupVersionKind): GroupVers
   return namedBy({ apiVersion, kind }, expected);
 }
 
-/** Like `namedKind`, but for a non-JSON body. */
+/** Returns the kind that a non-JSON body declares. Otherwise like `namedKind`. */
 export function namedBy(
   { apiVersion, kind }: { apiVersion: string; kind: string },
   expected: GroupVersionKind,

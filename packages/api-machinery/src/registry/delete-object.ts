@@ -16,11 +16,9 @@ import type { Place } from './update-object.ts';
 const MAX_ATTEMPTS = 100;
 
 export type Deleted = {
-  /**
-   * The object after the request, in the served version: its last state if it was removed, otherwise its state with a deletion timestamp.
-   */
+  /** The deleted object in the served version: its last state if it was removed, otherwise its state with a deletion timestamp. */
   object: ApiObject;
-  /** Whether the object was removed. */
+  /** Whether the object was removed rather than only marked for deletion. */
   removed: boolean;
 };
 

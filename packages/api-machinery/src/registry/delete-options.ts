@@ -7,7 +7,7 @@ export type DeleteOptions = {
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** Deprecated in favor of `propagationPolicy`. */
+  /** Whether dependents lose their owner reference instead of being deleted. Deprecated in favor of `propagationPolicy`. */
   orphanDependents?: boolean;
 };
 

@@ -8,9 +8,9 @@ import type { ServedKind } from './served-kind.ts';
 export type DeletionStep =
   /** The object is already being deleted and will be removed by the requested time. */
   | { kind: 'pending' }
-  /** The object is retained, in this state. */
+  /** The object stays in the store. `object`: its new state, marked for deletion. */
   | { kind: 'keep'; object: ApiObject }
-  /** The object is removed. `marked`: the state sent to watchers before the removal. */
+  /** The object is removed from the store. `marked`: its state with a deletion timestamp, which watchers receive before the removal. */
   | { kind: 'remove'; marked?: ApiObject };
 
 type Request = { options: DeleteOptions; nowMs: number };
@@ -37,7 +37,7 @@ export function deletionStep({ strategy }: ServedKind, old: ApiObject, { options
     : { kind: 'keep', object };
 }
 
-/** Treats a negative grace period as one second. */
+/** Returns the grace period, or one second if it is negative. */
 const atLeastOne = (seconds: number | undefined): number | undefined =>
   seconds !== undefined && seconds < 0 ? 1 : seconds;
 
@@ -74,7 +74,7 @@ function policyFinalizer(
   return own ?? (policy === 'orphan' ? ORPHAN : undefined);
 }
 
-/** Returns the state of an object that would be removed if it had no finalizers. */
+/** Returns the state in which an object would be removed if it had no finalizers: its grace period is over. */
 function ended(object: ApiObject, nowMs: number): ApiObject {
   const { deletionTimestamp, generation } = object.metadata;
   const isLater = deletionTimestamp === undefined || Date.parse(deletionTimestamp) > nowMs;

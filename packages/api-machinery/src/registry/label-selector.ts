@@ -118,7 +118,7 @@ function checkValues(key: string, operator: LabelOperator, values: readonly stri
   }
 }
 
-/** Throws if this part of the selector has problems. */
+/** Throws a `SyntaxError` with upstream's message if a key or value of the selector has problems. */
 function check(field: string, value: string, problems: readonly string[]): void {
   if (problems.length > 0)
     throw new SyntaxError(`${field}: Invalid value: ${JSON.stringify(value)}: ${problems.join('; ')}`);

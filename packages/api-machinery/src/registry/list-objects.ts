@@ -11,13 +11,16 @@ import { type Selection, selectionOf } from './selection.ts';
 import { storeAnswer } from './store-answers.ts';
 
 export type ObjectList = {
-  /** The revision of the listed state. */
+  /** The revision of the state that the list shows. */
   revision: number;
-  /** In the served version. */
+  /** The listed objects, converted to the served version. */
   objects: StoredObject[];
-  /** The token for fetching the next page. `undefined` on the last page. */
+  /** The continue token for the next page; `undefined` on the last page. */
   continue?: string;
-  /** `undefined` on the last page, and if selectors may exclude objects. */
+  /**
+   * The number of objects after this page. `undefined` on the last page, and if selectors may exclude objects, because they are then not
+   * counted.
+   */
   remainingItemCount?: number;
 };
 

@@ -2,13 +2,13 @@
 export type ListOptions = {
   labelSelector: string;
   fieldSelector: string;
-  /** '' if unspecified. */
+  /** The `resourceVersion` parameter; '' if the client did not send it. */
   resourceVersion: string;
-  /** `Exact`, `NotOlderThan` or ''. */
+  /** The `resourceVersionMatch` parameter: `Exact`, `NotOlderThan`, or '' if the client did not send it. */
   resourceVersionMatch: string;
-  /** 0 means no limit. */
+  /** Maximum number of objects per page; 0 means no limit. */
   limit: number;
-  /** The continue token of the requested page, or '' for the first page. */
+  /** The `continue` parameter: the token of the requested page, or '' for the first page. */
   continue: string;
   allowWatchBookmarks: boolean;
   /** Whether a watch starts with the existing objects. Defaults to `true` if the resource version is unset or 0. */

@@ -39,7 +39,7 @@ export function preparedForUpdate(kind: ServedKind, { object, old, subresource }
 export type Updating = {
   object: ApiObject;
   old: ApiObject;
-  /** '' for the main resource. */
+  /** Name of the subresource that is updated; '' for the main resource. */
   subresource: string;
 };
 
@@ -76,7 +76,7 @@ function withRuleErrors(
   return validateRules === undefined ? errors : validateRules(errors, object, old);
 }
 
-/** Replaces field names with those that the served version uses in errors. */
+/** Replaces the storage version's field names in validation errors with those of the served version. */
 function named(
   { errorFields = {} }: Pick<Conversion, 'errorFields'> = {},
   errors: readonly FieldError[] = [],
@@ -112,7 +112,7 @@ const STATUS: SubresourceStrategy = {
   prepareForUpdate: ({ metadata, status }, old) => ({ ...old, metadata, ...(status === undefined ? {} : { status }) }),
 };
 
-/** Restores the status of `old` if the kind has a status subresource. */
+/** Returns the object with the status of `old` if the kind has a status subresource, because only that may change the status. */
 function withStatusOf(kind: ServedKind, object: ApiObject, old: ApiObject): ApiObject {
   if (!kind.hasSubresource('status')) return object;
   const { status: _, ...others } = object;

@@ -8,7 +8,7 @@ import type { ServedKind } from './served-kind.ts';
 
 export type PatchedKindOptions = {
   schema: Schema;
-  /** The name of the stored object. */
+  /** Name of the stored object that is patched. */
   name: string;
   /** Returns the error for an object that cannot be decoded. */
   refusal: (message: string) => ApiError;

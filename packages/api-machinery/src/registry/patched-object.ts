@@ -70,7 +70,7 @@ export function applied(
   return kind.complete(object);
 }
 
-/** Returns an error that upstream does not convert to a specific API error. */
+/** Returns a 500 error without a reason, for failures that upstream does not convert to a specific API error. */
 const unknownError = (message: string): ApiError => new ApiError(500, '', { message });
 
 type Decoded = { object: ApiObject; problems: string[] };

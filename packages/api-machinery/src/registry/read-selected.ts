@@ -4,7 +4,7 @@ import { keyIn } from './keys.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { Selection } from './selection.ts';
 
-/** A position in a list: after the given key, at the given revision. If the revision is unset, at the latest revision. */
+/** A position in a list: after the key `after`, in the state at `revision`. If the revision is unset, in the latest state. */
 export type Position = { revision?: number; after?: string };
 
 /**

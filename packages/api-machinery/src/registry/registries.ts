@@ -14,9 +14,9 @@ import { type KindData, ServedKind } from './served-kind.ts';
 import { storeResource } from './stored-resource.ts';
 
 export type RegistriesParts = KindData & {
-  /** Must have been opened with `STORE_INDEXES`. */
+  /** The object store. It must have been opened with `STORE_INDEXES`. */
   store: ObjectStore;
-  /** Default: admits all writes unchanged. */
+  /** Admission control for all writes. Default: admits them unchanged. */
   admission?: Admission;
   /** Functions that allocate values such as cluster IPs to new objects, by store resource. */
   allocations?: Readonly<Record<string, Allocate>>;
@@ -25,7 +25,8 @@ export type RegistriesParts = KindData & {
 /** The registries of all resources, created on first use. */
 export class Registries {
   readonly #parts: RegistriesParts;
-  // weak, because the resources of a custom kind are replaced when its definition changes
+  // weak maps, because the resources of a custom kind are replaced when its definition changes, and the old ones can then be
+  // garbage-collected
   readonly #kinds = new WeakMap<Resource, ServedKind>();
   readonly #registries = new WeakMap<Resource, ResourceRegistry>();
   readonly #fieldSets = new FieldSets();

@@ -28,7 +28,7 @@ export class ResourceRegistry {
   readonly #schema: Schema;
   readonly #scales: ResourceParts;
 
-  /** `scales`: the parts for writes to Scale objects. */
+  /** `scales`: the dependencies for writes to Scale objects. */
   constructor(parts: ResourceParts, schema: Schema, scales: ResourceParts) {
     this.#parts = parts;
     this.#schema = schema;
@@ -75,7 +75,7 @@ export class ResourceRegistry {
     return listObjects(this.#parts, { namespace, options, signal });
   }
 
-  /** See `watchObjects`. */
+  /** Watches the resource (see `watchObjects`). */
   watch(request: WatchRequest): AsyncIterable<readonly WatchEvent[]> {
     return watchObjects(this.#parts, request);
   }
@@ -116,7 +116,7 @@ export class ResourceRegistry {
     return deleteObject(this.#parts, { ...place, options }, context);
   }
 
-  /** Returns the objects selected for deletion. */
+  /** Deletes the objects selected by `list`, and returns them. */
   deleteCollection(
     { namespace, list }: { namespace: string; list: ListOptions },
     options: DeleteOptions,

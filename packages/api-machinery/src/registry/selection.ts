@@ -13,7 +13,7 @@ export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, Inde
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
 };
 
-/** Selectors with more comparisons than this are costly. Those of typical clients have only a few. */
+/** Selectors that need more comparisons per object than this are costly to match. Those of typical clients need only a few. */
 const COSTLY_COMPARISONS = 100;
 
 /** The objects selected by a request. */
@@ -22,7 +22,7 @@ export type Selection = {
   isFiltered: boolean;
   /** Whether matching an object takes so long that thousands of watches must not do it at the same time. */
   isCostly: boolean;
-  /** The namespace to read, or `undefined` for all namespaces. */
+  /** The namespace to read objects from, or `undefined` for all namespaces. */
   namespace: string | undefined;
   /** The only name that can match if the field selector specifies one. */
   name: string | undefined;

@@ -100,7 +100,7 @@ describe('a field selector', () => {
       'data.x=1',
       '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
     );
-    // kinds without selectable fields of their own accept metadata.namespace, even if they are cluster-scoped
+    // the field selectors of kinds without selectable fields of their own accept metadata.namespace, even if the kind is cluster-scoped
     assert.equal(parseFieldSelector(kind('', 'nodes'), 'metadata.namespace=1').length, 1);
   });
 });

@@ -15,7 +15,7 @@ export type KindData = {
   schema: Schema;
   strategies: Strategies;
   conversions?: Conversions;
-  /** Returns the strategy and conversion of a custom resource. */
+  /** Returns the strategy and the version conversion of a custom resource; `undefined` if it is unknown. */
   customRules?: (resource: Resource) => { strategy: Strategy; conversion: Conversion } | undefined;
 };
 
@@ -29,7 +29,7 @@ export class ServedKind {
   readonly internalKind: Pick<Resource, 'group' | 'kind'>;
   readonly type: StructType;
   readonly strategy: Strategy;
-  /** `undefined` if the served version is also the storage version. */
+  /** The conversion between the served version and the storage version; `undefined` if they are the same. */
   readonly conversion: Conversion | undefined;
   /** An empty object in the served version, including the fields that Go never omits. */
   readonly emptyObject: ApiObject;
@@ -96,7 +96,7 @@ export class ServedKind {
     return this.conversion === undefined ? object : this.conversion.fromStored(object);
   }
 
-  /** Returns the parts of an object to store. The object is in the storage version. */
+  /** Returns the object without the parts that are not stored. The object is in the storage version. */
   storable(object: ApiObject): ApiObject {
     return this.conversion?.storable?.(object) ?? object;
   }

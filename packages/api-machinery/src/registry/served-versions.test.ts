@@ -1,4 +1,4 @@
-/** Kinds that are served in several versions but stored in one. */
+/** Tests of kinds that are served in several versions but stored in one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ApiObject, type Conversions, invalidValue } from '@podwright/kube-kinds';
@@ -56,7 +56,7 @@ const autoscaler = (version: string, spec: object): ApiObject =>
 
 const targetOf = ({ spec }: ApiObject): unknown => (spec as Spec).targetCPUUtilizationPercentage;
 
-/** Creates an autoscaler in v1 with a target of 50, using the field manager `one`. */
+/** Creates a HorizontalPodAutoscaler in v1 with a target of 50, using the field manager `one`. */
 async function withAutoscaler() {
   const test = new TestRegistries({ conversions: CONVERSIONS });
   const [v1, v2] = [test.of(V1), test.of(V2)];

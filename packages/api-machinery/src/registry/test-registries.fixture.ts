@@ -17,7 +17,7 @@ export const schema = await Schema.load();
 type Spec = { replicas?: number; paused?: boolean; nodeName?: string; finalizers?: string[] };
 const specOf = ({ spec }: ApiObject): Spec => (spec ?? {}) as Spec;
 
-/** Returns the replicas of a Deployment and whether it is paused. */
+/** Returns the number of replicas of a Deployment and whether it is paused. */
 export function desired(object: ApiObject): string {
   const { replicas, paused } = specOf(object);
   return `${replicas}${paused ? ' paused' : ''}`;
@@ -113,7 +113,7 @@ export class TestRegistries {
 
 export const at = (name: string, namespace = 'default') => ({ namespace, name });
 
-/** Returns an object as if decoded from a request. */
+/** Returns an object in the form that decoding a request body produces. */
 export function decoded(apiVersion: string, kind: string, fields: object): ApiObject {
   const type = schema.kindOf({ apiVersion, kind })!;
   return decodeJson({ apiVersion, kind, ...fields }, { schema, type }).object as ApiObject;
@@ -128,7 +128,7 @@ export const deployment = (name: string, spec: object = {}, metadata: object = {
 export const pod = (name: string, spec: object = {}, metadata: object = {}): ApiObject =>
   decoded('v1', 'Pod', { metadata: { name, ...metadata }, spec: { containers: [], ...spec } });
 
-/** Returns the options for the query string of a list or watch, which must be valid. */
+/** Parses the query string of a list or watch, which must be valid, and returns the options. */
 export function options(query = ''): ListOptions {
   const given = new URLSearchParams(query);
   const text = (name: string) => given.get(name) ?? '';

@@ -70,7 +70,7 @@ describe('an update', () => {
     const changed = await update({ ...deployment('a'), status: { replicas: 3 } });
     const { revision } = test.store;
     test.nowMs += 60_000;
-    // the client sets a status field, which the kind's rules remove again
+    // the client sets a status field, from which the kind's rules restore the old value
     assert.deepEqual(await update({ ...deployment('a'), status: { replicas: 4 } }), changed);
     assert.equal(test.store.revision, revision);
   });
@@ -208,7 +208,7 @@ describe('an update of a missing object', () => {
       await leases.create('default', lease(), test.context());
     };
     const status = await refusal(() => leases.update(at('a'), lease(), test.context()));
-    // this kind requires a resource version in updates
+    // Leases require a resource version in updates
     assert.equal(
       status.message,
       'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
@@ -233,7 +233,10 @@ describe('a write that the store rejects', () => {
 });
 
 describe('writes that overtake an update', () => {
-  /** Returns registries with an admission plugin that modifies the object concurrently, `count` times. */
+  /**
+   * Returns registries with an admission plugin that changes the object in the store during admission, `count` times, so that the update
+   * must be retried.
+   */
   function overtaken(count: number) {
     let left = count;
     const attempts: AdmissionAttributes[] = [];

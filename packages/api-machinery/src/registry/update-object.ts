@@ -28,12 +28,12 @@ export type Change = {
   compute: (old: ApiObject | undefined) => Promise<ApiObject>;
   /** Whether to create the object if it does not exist. */
   allowCreate: boolean;
-  /** The UID that the stored object must have. */
+  /** The UID that the stored object must have. If unset, any object of this name is updated. */
   uid?: string;
 };
 
 export type Written = {
-  /** In the served version. */
+  /** The written object, in the served version. */
   object: ApiObject;
   created: boolean;
 };

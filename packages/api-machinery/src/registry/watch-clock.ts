@@ -21,7 +21,7 @@ export class WatchClock implements Disposable {
     this.#signal = signal === undefined ? this.#end.signal : AbortSignal.any([this.#end.signal, signal]);
   }
 
-  /** Aborts when the watch ends. */
+  /** Signal that aborts when the watch ends. */
   get signal(): AbortSignal {
     return this.#signal;
   }

@@ -20,10 +20,10 @@ export type WatchEvent =
   | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean };
 
 export type WatchRequest = {
-  /** '' for all namespaces. */
+  /** The namespace to watch; '' for all namespaces. */
   namespace: string;
   options: ListOptions;
-  /** Ends the watch on abort. */
+  /** Signal whose abort ends the watch. */
   signal?: AbortSignal;
 };
 
@@ -54,7 +54,7 @@ async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerato
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
   const initial = hasInitial ? await initialEvents(parts, selection, options) : [];
-  // wait even if there are no initial events: a deletion may not be durable yet
+  // waits for durability even if there are no initial events, because the list may be empty due to a deletion that is not durable yet
   if (hasInitial) await untilDurable(parts.store);
   if (initial.length > 0) yield initial;
   let awaitsEnd = hasInitial && options.allowWatchBookmarks;

@@ -16,7 +16,7 @@ export class WatchReader {
     this.#iterator = watch[Symbol.asyncIterator]();
   }
 
-  /** A revision up to which all changes have been returned, or `undefined` while there is a batch that has been read but not returned. */
+  /** The revision up to which all changes have been returned; `undefined` while a batch has been read but not yet returned. */
   get progress(): number | undefined {
     return this.#read === undefined ? this.#watch.progress : undefined;
   }

@@ -7,7 +7,7 @@ export type StatusCause = { reason?: string; message?: string; field?: string };
 export type StatusDetails = {
   name?: string;
   group?: string;
-  /** The kind or the plural resource name, depending on the error. */
+  /** The kind or the plural resource name of the object, depending on the error. */
   kind?: string;
   uid?: string;
   causes?: readonly StatusCause[];
@@ -24,7 +24,7 @@ export type FailureStatus = {
   message: string;
   reason?: string;
   details?: StatusDetails;
-  /** The HTTP status code. */
+  /** The HTTP status code of the response. */
   code: number;
 };
 
@@ -35,7 +35,7 @@ export type GroupResource = Pick<Resource, 'group' | 'plural'>;
 export class ApiError extends Error {
   readonly status: FailureStatus;
 
-  /** `reason` is '' if the reason is unknown. */
+  /** `reason`: the reason in the Status; '' if it is unknown. */
   constructor(code: number, reason: string, { message, details }: { message: string; details?: StatusDetails }) {
     super(message);
     this.name = 'ApiError';
@@ -81,7 +81,7 @@ export function conflict(resource: GroupResource, name: string, cause: string): 
   return new ApiError(409, 'Conflict', { message, details: resourceDetails(resource, name) });
 }
 
-/** The cause of an optimistic locking conflict. */
+/** Message of the error for an optimistic locking conflict, as in upstream. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
 /** Maximum number of errors in a response. A malicious object can have tens of thousands. */
@@ -151,7 +151,7 @@ export const unroutedMediaType = (): ApiError =>
 export const tooLarge = (limit: number): ApiError =>
   new ApiError(413, 'RequestEntityTooLarge', { message: `Request entity too large: limit is ${limit}` });
 
-/** The error for a revision that is no longer in the history. */
+/** Returns the error for a revision that is no longer in the history. */
 export const expired = (message: string): ApiError => new ApiError(410, 'Expired', { message });
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>

@@ -1,17 +1,20 @@
 import type { ObjectStore, Write } from './object-store.ts';
 import { configMap, podKey } from './test-objects.fixture.ts';
 
-/** The durable resource of the crash tests. The other one is volatile. */
+/** The resource whose objects the crash tests expect to survive. The other resource they write is volatile. */
 const RESOURCE = 'configmaps';
 export const VOLATILE = 'leases';
-/** Text of an object. Large enough for rows to span several pages, so that deleting them returns space to the file system. */
+/** Returns the text of an object, large enough for rows to span several pages, so that deleting them returns space to the file system. */
 const TEXT = 'x'.repeat(30_000);
 /** Every tenth step deletes what the previous steps created. */
 const STEPS_UNTIL_DELETION = 10;
 
 const keyOf = (name: string, resource = RESOURCE) => ({ ...podKey(name), resource });
 
-/** The atomic parts of a step: a transaction that creates two objects or deletes many, an update, and a write to a volatile object. */
+/**
+ * Returns the parts of a step, each of which is atomic: a transaction that creates two objects or deletes many, an update, and a write to a
+ * volatile object.
+ */
 export const partsOf = (step: number): ((store: ObjectStore) => void)[] => [
   (store) =>
     store.transaction(step % STEPS_UNTIL_DELETION === STEPS_UNTIL_DELETION - 1 ? deletions(store) : pair(step)),
@@ -41,7 +44,7 @@ function deletions(store: ObjectStore): Write[] {
   return halves.map(({ key, revision }) => ({ type: 'delete', key: keyOf(key.split('/')[1]!), expected: revision }));
 }
 
-/** Returns the name and text of each durable object. */
+/** Returns the name and text of each object of the durable resource. */
 export function contentOf(store: ObjectStore): string[] {
   const { objects } = store.list(RESOURCE);
   return objects.map((object) => `${object.key} ${(object.decode().data as { text: string }).text}`);

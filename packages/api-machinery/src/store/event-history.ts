@@ -10,7 +10,7 @@ type TimedEvent = { event: StoreEvent; atMs: number };
 export class EventHistory {
   readonly #resource: string;
   readonly #bounds: HistoryBounds;
-  /** Event n is stored in slot n modulo `maxEvents`. */
+  /** Ring buffer: event n is stored in slot n modulo `maxEvents`. */
   readonly #slots: (TimedEvent | undefined)[] = [];
   readonly #waiting = new Set<() => void>();
   #first = 0;
@@ -100,8 +100,8 @@ export class EventHistory {
   }
 
   /**
-   * Whether older events must be dropped to make room for this one. An event larger than `maxBytes` is still retained, as the only one, so
-   * that watches receive it. Unpublished events are only dropped because of their number, not their size.
+   * Whether the oldest event must be dropped to make room for this one. An event larger than `maxBytes` is still retained, as the only one,
+   * so that watches receive it. Unpublished events are only dropped because of their number, not their size.
    */
   #isFullFor(event: StoreEvent): boolean {
     const count = this.#next - this.#first;

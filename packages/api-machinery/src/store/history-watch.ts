@@ -8,7 +8,7 @@ export class HistoryWatch implements StoreWatch {
   readonly #history: EventHistory;
   readonly #options: WatchOptions;
   readonly #revision: () => number;
-  /** The number of the next event to read. */
+  /** The number of the event that the watch reads next. */
   #position: number;
   /** The revision of the last event read, including events that the watch filtered out. */
   #passed: number;

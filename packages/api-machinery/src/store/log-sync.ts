@@ -45,7 +45,7 @@ export class LogSync implements Disposable {
     if (!this.#isRunning) this.#close();
   }
 
-  /** Opens the log and syncs its parent directories, whose entries for the files may be new. */
+  /** Opens the write-ahead log, and syncs its parent directories, because their entries for the store's files may be new. */
   async #open(): Promise<number> {
     const directory = dirname(this.#path);
     for (const one of [directory, dirname(directory)]) await syncDirectory(one);

@@ -41,7 +41,7 @@ export class MemoryStore implements ObjectStore {
   readonly #volatile: ReadonlySet<string>;
   readonly #space: Space;
   readonly #sync: GroupSync;
-  /** Tables with events that have not been published to watches. */
+  /** Tables of resources with events that watches have not received yet. */
   readonly #unpublished = new Set<ResourceTable>();
   /** The initial revision. It is higher than any revision assigned before the restart, so clients must list again. */
   readonly #begin: number;

@@ -6,7 +6,7 @@ import type { StoredObject } from './stored-object.ts';
 export type ObjectKey = {
   /** The resource, with its API group unless it is in the core group: `pods`, `deployments.apps`. */
   resource: string;
-  /** Empty for cluster-scoped objects. */
+  /** The object's namespace; empty for cluster-scoped objects. */
   namespace: string;
   name: string;
 };
@@ -57,7 +57,7 @@ export type ListOptions = {
 export type ObjectList = {
   /** The revision of the listed state. A watch starting from it misses no changes. */
   revision: number;
-  /** Sorted by `namespace/name` in byte order, as in etcd. */
+  /** The listed objects, sorted by `namespace/name` in byte order, as in etcd. */
   objects: StoredObject[];
   /** The number of remaining objects and where to continue the list. Undefined if there are none. */
   rest?: { count: number; continuation: Continuation };
@@ -68,7 +68,7 @@ export type WatchOptions = {
   from: number;
   /** Report only changes in this namespace. */
   namespace?: string;
-  /** Ends the watch on abort. */
+  /** Signal whose abort ends the watch. */
   signal?: AbortSignal;
 };
 
@@ -100,7 +100,7 @@ export interface StoreWatch extends AsyncIterable<readonly StoreEvent[]> {
 export interface ObjectStore {
   /** The revision of the last write. */
   readonly revision: number;
-  /** The size of all objects encoded as JSON, in bytes. */
+  /** Total size of all objects encoded as JSON, in bytes. */
   readonly bytes: number;
   get(key: ObjectKey): StoredObject | undefined;
   /**
@@ -151,9 +151,9 @@ export type StoreOptions = {
   indexes?: Readonly<Record<string, Readonly<Record<string, IndexValue>>>>;
   /** Resources with objects that are never written to disk and do not survive a restart. */
   volatile?: readonly string[];
-  /** Default: 10,000 events, 2 MiB and 5 minutes. */
+  /** Limits of each resource's event history. Default: 10,000 events, 2 MiB and 5 minutes. */
   history?: HistoryBounds;
-  /** Default: unlimited. */
+  /** Limits on the size of the stored objects. Default: unlimited. */
   space?: SpaceBounds;
   /** Called once if a sync fails. All further writes are rejected. */
   onSyncFailed?: (error: PodwrightError) => void;

@@ -3,7 +3,7 @@ import type { ObjectKey, StoreEvent, Write } from './object-store.ts';
 import { keyOf, nameOf } from './store-errors.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** The current state of a store. */
+/** The state of the store in which the writes are planned. */
 export type PresentState = { revision: number; get: (key: ObjectKey) => StoredObject | undefined };
 
 /**

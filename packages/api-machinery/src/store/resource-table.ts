@@ -17,7 +17,7 @@ import type { StoredObject } from './stored-object.ts';
 
 export type TableOptions = {
   resource: string;
-  /** The store's revision when it was opened. */
+  /** The store's revision when it was opened; the resource's history starts after it. */
   begin: number;
   indexes: Readonly<Record<string, IndexValue>>;
   history: HistoryBounds;

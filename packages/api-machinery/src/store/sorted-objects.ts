@@ -46,6 +46,7 @@ export function positionOf(objects: readonly StoredObject[], key: string): numbe
 }
 
 /**
- * The lower and upper bound of keys in a namespace. `end` is the first possible key after the namespace, because `0` follows `/` in ASCII.
+ * Returns the lower and upper bound of keys in a namespace. `end` is the first possible key after the namespace, because `0` follows `/` in
+ * ASCII.
  */
 const keysOfNamespace = (namespace: string) => ({ first: `${namespace}/`, end: `${namespace}0` });

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** Writes two objects with the same text in one transaction. */
+/** Writes two objects with the same text in one transaction, so that a copy of half a transaction is noticed. */
 function putPair(text: string): void {
   const keys = ['one', 'other'].map((name) => podKey(name));
   store.transaction(

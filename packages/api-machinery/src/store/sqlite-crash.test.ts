@@ -1,4 +1,4 @@
-/** Kills a process at each stage of a write and of a backup, and at arbitrary times. */
+/** Tests that kill a process at each stage of a write and of a backup, and at arbitrary times. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const CHILD = new URL('./crash-child.fixture.ts', import.meta.url).pathname;
 
 type Answered = { steps: number; revision: number };
 
-/** Runs the child until it is killed. If `killAfter` is set, kills it after that number of completed steps. */
+/** Runs the child process until it is killed. If `killAfter` is set, kills it after that number of completed steps. */
 async function crash(path: string, { stage, times, killAfter }: { stage: string; times: number; killAfter?: number }) {
   const child = spawn(process.execPath, [CHILD, path, stage, String(times)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
@@ -30,7 +30,10 @@ async function crash(path: string, { stage, times, killAfter }: { stage: string;
   return answered;
 }
 
-/** Returns the contents that the file may have: after the completed steps, and after each part of the next step. */
+/**
+ * Returns the contents that the store may have after the crash: those after the completed steps, and those after each part of the next
+ * step.
+ */
 function possibleContents({ steps }: Answered): string[][] {
   const store = new MemoryStore();
   for (let step = 0; step < steps; step++) applyStep(store, step);

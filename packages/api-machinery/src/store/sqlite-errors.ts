@@ -1,6 +1,6 @@
 import { isRecord, PodwrightError, wrapError } from '@podwright/base';
 
-/** Primary result codes (https://www.sqlite.org/rescode.html). */
+/** Primary result codes of SQLite (https://www.sqlite.org/rescode.html). */
 const BUSY = 5;
 const READONLY = 8;
 const IOERR = 10;
@@ -43,7 +43,7 @@ export function damaged(attempt: string, reason: string, cause?: unknown): Podwr
   return new PodwrightError('data_loss', `${attempt}: the file is damaged: ${reason}; ${advice}`, { cause });
 }
 
-/** Extended result codes contain the primary one in their low byte. */
+/** Returns the primary result code of an SQLite error. Extended result codes contain it in their low byte. */
 function primaryCode(error: unknown): number | undefined {
   return isRecord(error) && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }

@@ -1,4 +1,4 @@
-/** Damaged files, files of other programs or versions, and full or read-only disks. */
+/** Tests of damaged files, files of other programs or versions, and full or read-only disks. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ suite('a file that is no whole store', () => {
   };
 
   test('is refused if its start is overwritten', () => checkDamage((content) => content.fill(7, 0, 100)));
-  // page 2 is the pointer map, which is not needed for reading objects
+  // page 2 is the pointer map; no object is read from it, but damage to it must be noticed as well
   for (const page of [2, 5])
     test(`is refused if page ${page} is overwritten`, () =>
       checkDamage((content) => content.fill(0xa5, (page - 1) * PAGE_BYTES, page * PAGE_BYTES)));

@@ -13,7 +13,7 @@ export type SqliteJournalOptions = {
   path: string;
   database: DatabaseSync;
   failpoint: StoreFailpoint;
-  /** Default: `process`. */
+  /** What acknowledged writes survive. Default: `process`. */
   durability?: Durability;
 };
 
@@ -88,7 +88,7 @@ export class SqliteJournal implements Journal {
     this.#log[Symbol.dispose]();
   }
 
-  /** Syncs the log. Only called with durability `power`. */
+  /** Syncs the write-ahead log to disk. Only called with durability `power`. */
   async #sync(): Promise<void> {
     const { failpoint } = this.#options;
     failpoint('sync/begun');

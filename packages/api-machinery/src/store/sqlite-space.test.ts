@@ -9,10 +9,13 @@ import { configMap, podKey } from './test-objects.fixture.ts';
 
 const OBJECTS = 600;
 const WRITES = 6_000;
-/** Limit for the log. SQLite truncates it after a checkpoint, which runs after the first transaction that reaches 1,000 pages. */
+/**
+ * Limit for the size of the write-ahead log. SQLite truncates it after a checkpoint, which runs after the first transaction that reaches
+ * 1,000 pages.
+ */
 const MAX_LOG_BYTES = 5 << 20;
 
-/** Slack for unused pages and for the first pages of the file. */
+/** How much larger the file may be because of unused pages and its first pages. */
 const SPARE_BYTES = 16 * 4096;
 
 /** Returns a seeded random number generator (mulberry32), to make failures reproducible. */

@@ -6,7 +6,7 @@ import { type Durability, openStoreFile } from './sqlite-file.ts';
 import { SqliteJournal, type StoreFailpoint } from './sqlite-journal.ts';
 
 export type SqliteStoreOptions = StoreOptions & {
-  /** Default: `process`. */
+  /** What acknowledged writes survive. Default: `process`. */
   durability?: Durability;
   failpoint?: StoreFailpoint;
 };

@@ -1,4 +1,4 @@
-/** The contract that every store must fulfill: lists. */
+/** Tests of the contract that every store must fulfill, for lists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExpiredRevision } from './store-errors.ts';

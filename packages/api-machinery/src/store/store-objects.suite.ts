@@ -1,4 +1,4 @@
-/** The contract that every store must fulfill: reads and writes of objects. */
+/** Tests of the contract that every store must fulfill, for reads and writes of objects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keysOf, throwsWith, type WithStore } from './suite-tools.fixture.ts';

@@ -1,4 +1,4 @@
-/** The contract that every store must fulfill: watches. */
+/** Tests of the contract that every store must fulfill, for watches. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExpiredRevision, SlowWatcher } from './store-errors.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { itemParts, StoredObject } from './stored-object.ts';
 
-/** Contains strings that look like the start of the metadata, and non-ASCII strings. */
+/** An object with non-ASCII strings, and with strings that look like the start of the metadata in its encoded form. */
 const ODD: ApiObject = {
   kind: 'Po"d","metadata":{"resourceVersion":"1',
   apiVersion: 'v1',

@@ -17,7 +17,7 @@ export class StoredObject {
   /** The complete JSON document, with `metadata.resourceVersion` equal to `revision`. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
-  /** The result of the last `withRevision` call. */
+  /** The object that the last `withRevision` call has returned. */
   #revised: WeakRef<StoredObject> | undefined;
 
   constructor(key: string, revision: number, bytes: Buffer) {

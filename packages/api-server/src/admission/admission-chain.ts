@@ -37,5 +37,8 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   };
 }
 
-/** Most plugins return synchronously. Not awaiting them saves dozens of microtask turns per write. */
+/**
+ * Whether a plugin's result must be awaited. Most plugins return synchronously, and not awaiting their results saves dozens of microtask
+ * turns per write.
+ */
 const isPromise = <T>(result: T | Promise<T>): result is Promise<T> => result instanceof Promise;

@@ -7,7 +7,7 @@ import { admit, object, rejects } from './test-admission.fixture.ts';
 
 const RESOURCE = 'certificatesigningrequests.certificates.k8s.io';
 
-/** An authorizer that allows the verb on the named signers. */
+/** Returns an authorizer that allows the verb on the named signers only. */
 const allowing = (verb: string, ...names: string[]) => ({
   authorize: (request: AuthorizationAttributes) => ({
     decision:

@@ -9,7 +9,7 @@ import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts
 const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
-/** Requires permission to approve requests for the signer. */
+/** Returns a plugin that lets only users with permission to approve requests for the signer approve them. */
 export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'CertificateApproval',
   validate(attributes) {

@@ -23,7 +23,7 @@ export type AdmissionParts = PolicyParts & {
   now: () => number;
   /** The plugins that call webhooks. Default: webhooks are not called. */
   webhooks?: Partial<Record<'mutating' | 'validating', AdmissionPlugin>>;
-  /** If unset, users may grant any permission. */
+  /** Rejects RBAC objects that grant permissions their writer lacks. If unset, users may grant any permission. */
   escalation?: EscalationCheck;
   podSecurity?: Omit<PodSecurityParts, 'store'>;
 };
@@ -56,7 +56,7 @@ export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, 
     ...(webhooks.mutating ? [webhooks.mutating] : []),
     new ValidatingPolicies(parts),
     ...(webhooks.validating ? [webhooks.validating] : []),
-    // checked again: webhooks may take up to 30 s, during which the namespace and all its objects may have been deleted
+    // checks the namespace again: webhooks may take up to 30 s, during which it and all its objects may have been deleted
     { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
     new ResourceQuotaAdmission({ store, now }),
   ]);

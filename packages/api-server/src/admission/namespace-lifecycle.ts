@@ -10,7 +10,7 @@ import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const IMMORTAL = ['default', 'kube-system', 'kube-public'];
-/** LocalSubjectAccessReviews are allowed in any namespace, because the response must not reveal whether the namespace exists. */
+/** LocalSubjectAccessReviews are admitted even if their namespace does not exist, because the response must not reveal whether it does. */
 const ACCESS_REVIEWS = 'localsubjectaccessreviews.authorization.k8s.io';
 
 /** Requires an object's namespace to exist and, on creation, not to be terminating. */
@@ -28,8 +28,8 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   /**
-   * Also covers deletions, for which `mutate` is not called: the system namespaces cannot be deleted. Rechecks creates and updates because
-   * the namespace may have been deleted since `mutate`.
+   * Runs the checks of `mutate` again for creates and updates, because the namespace may have been deleted since. Also covers deletions,
+   * for which `mutate` is not called: the system namespaces cannot be deleted.
    */
   validate(attributes: AdmissionAttributes): void {
     const { operation, resource, name } = attributes;

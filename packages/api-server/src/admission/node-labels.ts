@@ -14,7 +14,10 @@ const OWN = [
   'beta.kubernetes.io/arch',
 ];
 const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
-/** Includes subdomains such as `node-restriction.kubernetes.io`, whose labels administrators use to isolate nodes. */
+/**
+ * Domains in which a kubelet may only set well-known labels. Subdomains are included, such as `node-restriction.kubernetes.io`, whose
+ * labels administrators use to isolate nodes.
+ */
 const RESERVED_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
 type Labels = Readonly<Record<string, string>>;

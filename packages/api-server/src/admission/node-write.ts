@@ -3,7 +3,7 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 
 export type NodeRestrictionParts = { store: ObjectStore; authorizer: Authorizer };
 
-/** A write by a kubelet. */
+/** A write by a kubelet: its attributes, the kubelet's node, and the plugin's dependencies. */
 export type NodeWrite = NodeRestrictionParts & { node: string; attributes: AdmissionAttributes };
 
 /**

@@ -16,7 +16,7 @@ export type PodSecurityParts = {
   store: ObjectStore;
   /** The policy for namespaces without labels. Default: privileged. */
   defaults?: Policy;
-  /** Requests exempt from the checks. */
+  /** Namespaces, users and RuntimeClasses whose requests are exempt from the checks. */
   exemptions?: { namespaces?: readonly string[]; usernames?: readonly string[]; runtimeClasses?: readonly string[] };
 };
 

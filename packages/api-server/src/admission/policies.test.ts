@@ -27,7 +27,7 @@ type Request = {
   operation?: AdmissionAttributes['operation'];
 };
 
-/** Returns why a request was denied, or its warnings. */
+/** Returns the message with which the request was denied or, if it was admitted, the warnings. */
 async function verdict(
   spec: object,
   request: Request,

@@ -8,7 +8,7 @@ const PREEMPT = 'PreemptLowerPriority';
 /** A pod's priority, as defined by its PriorityClass. */
 type Priority = { className: string; value: number; preemptionPolicy: string | undefined };
 
-/** PriorityClasses that exist in every cluster. They apply even before the server has created the objects. */
+/** Values of the PriorityClasses that exist in every cluster. They apply even before the server has created the objects. */
 const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -88,7 +88,7 @@ const priorityOf = (object: ApiObject): Priority => ({
   preemptionPolicy: textAt(object, 'preemptionPolicy') || undefined,
 });
 
-/** Preserves the old values of fields that an update omits. */
+/** Returns the updated pod with the old priority and preemption policy if the update omits them. */
 function withOldPriority({ object, oldObject }: ObjectAttributes): ApiObject {
   return ['priority', 'preemptionPolicy'].reduce((pod, field) => {
     const old = valueAt(oldObject, 'spec', field);

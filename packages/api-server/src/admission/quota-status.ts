@@ -84,7 +84,7 @@ async function changeOf(
   const firstOf = async (resource: string) => {
     for await (const _ of store.watch(resource, { from, signal: stop })) return;
   };
-  // Treat an expired watch as a change.
+  // An expired watch may have missed changes, so treat it as a change.
   await Promise.race([...[...resources].map((resource) => firstOf(resource).catch(() => {})), pause(RESYNC_MS, stop)]);
   done.abort();
 }

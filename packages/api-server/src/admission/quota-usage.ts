@@ -62,7 +62,7 @@ export class QuotaUsage {
     if (known !== undefined) return known;
     const decoded = object.decode();
     const usage = evaluator.usageOf(decoded, this.#now());
-    // Not cached for terminating pods: their usage depends on the current time.
+    // the usage of terminating pods is not cached, because it depends on the current time
     if (decoded.metadata.deletionTimestamp === undefined) this.#known.set(object, usage);
     return usage;
   }

@@ -13,7 +13,7 @@ const quota = (hard: Record<string, string>, spec: Record<string, unknown> = {})
 
 const QUOTA_KEY = { resource: 'resourcequotas', namespace: 'shop', name: 'q' };
 
-/** A namespace with a quota and objects. Tests set the time. */
+/** Returns a namespace with a quota and objects. Tests set its time. */
 function namespace(one: ApiObject, objects: Record<string, ApiObject | ApiObject[]> = {}) {
   const store = storeOf({ resourcequotas: one, ...objects });
   const clock = { nowMs: NOW };

@@ -9,7 +9,7 @@ import { type Amount, type Amounts, formatAmount, sumOf } from './resources/reso
 
 export type ResourceQuotaParts = { store: ObjectStore; now: () => number };
 
-/** A write to an object that counts against quotas. */
+/** A write to an object whose resource counts against quotas. */
 type Counted = { attributes: AdmissionAttributes; object: ApiObject; evaluator: QuotaEvaluator };
 
 type Write = Pick<Reservation, 'object' | 'oldObject'>;

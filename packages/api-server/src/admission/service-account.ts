@@ -8,7 +8,7 @@ import { withTokenVolume } from './token-volume.ts';
 
 export type ServiceAccountParts = {
   store: ObjectStore;
-  /** Waits between attempts to find the `default` service account of a new namespace, which is created by a controller. */
+  /** Waits between attempts to find the `default` service account of a new namespace, which a controller creates. Tests replace it. */
   wait?: (durationMs: number) => Promise<void>;
 };
 
@@ -67,11 +67,11 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   }
 }
 
-/** Whether the write adds ephemeral containers to a pod. */
+/** Whether the write adds ephemeral containers to a pod, as `kubectl debug` does. */
 const isDebuggingOf = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
   operation === 'UPDATE' && groupResource(resource) === 'pods' && subresource === 'ephemeralcontainers';
 
-/** The pod's setting overrides the service account's. */
+/** Whether to mount a service account token into the pod. The pod's `automountServiceAccountToken` overrides the service account's. */
 function mountsToken(account: ApiObject, pod: ApiObject): boolean {
   const setting =
     valueAt(pod, 'spec', 'automountServiceAccountToken') ?? valueAt(account, 'automountServiceAccountToken');
@@ -84,7 +84,9 @@ function withPullSecrets(pod: ApiObject, account: ApiObject): ApiObject {
   return withValue(pod, ['spec', 'imagePullSecrets'], secrets);
 }
 
-/** Mirror pods are created by nodes, so they must not be a way for nodes to gain access to API objects. */
+/**
+ * Rejects mirror pods that refer to other API objects. Mirror pods are created by nodes, which must not gain access to objects this way.
+ */
 function checkMirrorPod(attributes: AdmissionAttributes, pod: ApiObject): void {
   if (textAt(pod, 'spec', 'serviceAccountName') !== '')
     throw rejected(attributes, 'a mirror pod may not reference service accounts');

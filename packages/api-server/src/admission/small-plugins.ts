@@ -1,4 +1,4 @@
-/** Small plugins that each add one thing to new objects. */
+/** Small admission plugins that each add one thing to new objects. */
 
 import { groupResource, type ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';

@@ -41,7 +41,7 @@ export function attributesOf({ to, ...write }: Write): AdmissionAttributes & { w
   };
 }
 
-/** An object named `[NAMESPACE/]NAME`. */
+/** Returns an object named `[NAMESPACE/]NAME`. */
 export function object(
   path: string,
   fields: Record<string, unknown> = {},
@@ -51,7 +51,7 @@ export function object(
   return { metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...metadata }, ...fields };
 }
 
-/** A store with objects, by group resource. */
+/** Returns a store that contains the given objects, by group resource. */
 export function storeOf(
   objects: Record<string, ApiObject | readonly ApiObject[]>,
   options: StoreOptions = {},
@@ -61,7 +61,7 @@ export function storeOf(
   return store;
 }
 
-/** Creates or replaces an object. */
+/** Creates or replaces an object in the store. */
 export function put(store: ObjectStore, resource: string, one: ApiObject): void {
   const { name = '', namespace = '' } = one.metadata;
   const key = { resource, namespace, name };
@@ -70,7 +70,7 @@ export function put(store: ObjectStore, resource: string, one: ApiObject): void 
   else store.update(key, one, existing.revision);
 }
 
-/** Returns the object as stored after admission by the plugin, and the write's warnings. */
+/** Runs a write through the plugin. Returns the object that would be stored, and the warnings for the client. */
 export async function admit(plugin: AdmissionPlugin, write: Write): Promise<{ object: ApiObject; warnings: string[] }> {
   const attributes = attributesOf(write);
   const chain = admissionChain([plugin]);

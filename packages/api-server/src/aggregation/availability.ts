@@ -10,7 +10,7 @@ import type { Registration } from './registration.ts';
 /** The `Available` condition of an APIService. */
 export type Availability = { status: 'True' | 'False'; reason: string; message: string };
 
-/** The user for requests made by this server itself. */
+/** The user as which this server itself sends requests to extension API servers. */
 export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 
 const MAX_CHECK_MS = 5000;

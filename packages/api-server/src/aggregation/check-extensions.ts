@@ -78,12 +78,12 @@ class ExtensionCheck {
     this.#registration = registration;
   }
 
-  /** Triggers a check immediately. */
+  /** Makes the next check run immediately instead of after its interval. */
   wake(): void {
     this.#wake.resolve();
   }
 
-  /** Checks the server until the signal aborts. Never rejects. */
+  /** Checks the extension API server until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
@@ -120,7 +120,7 @@ class ExtensionCheck {
     return false;
   }
 
-  /** Reads the documents again if they are stale. Returns false if that fails. */
+  /** Reads the server's discovery and OpenAPI documents again if they are stale. Returns false if that fails. */
   async #read(signal: AbortSignal): Promise<boolean> {
     const { extension, documents } = this.#parts;
     if (performance.now() - this.#readAtMs < REREAD_MS && this.#readAtMs > 0) return true;

@@ -25,7 +25,7 @@ const MAX_IDLE_CONNECTIONS = 2;
 const MAX_IDLE_MS = 30_000;
 const MAX_AGENTS = 200;
 
-/** The timeout message of Go's HTTP client. */
+/** Go's message for an HTTP request that has timed out. */
 const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
 
 /**
@@ -63,9 +63,9 @@ function agentOf(name: string, target: NetworkAddress, agents: ExtensionParts['a
   return agent;
 }
 
-/** A request made by this server itself. */
+/** A request that this server itself sends to an extension API server. */
 export type ExtensionCall = {
-  /** Default: GET. Requests have no body. */
+  /** HTTP method of the request, which has no body. Default: GET. */
   method?: 'GET' | 'DELETE';
   path: string;
   user: UserInfo;

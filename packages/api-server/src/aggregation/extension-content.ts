@@ -9,9 +9,9 @@ import type { Registrations } from './registrations.ts';
 
 /** A namespace's remaining objects after an attempt to delete them. */
 export type ExtensionContent = {
-  /** Number of objects by resource, such as `things.example.com`. */
+  /** Number of remaining objects by resource, such as `things.example.com`. */
   objects: Map<string, number>;
-  /** Group versions whose resources are currently unknown. */
+  /** Group versions whose resources are unknown because their server could not be queried. */
   undiscovered: string[];
   errors: string[];
 };
@@ -70,7 +70,7 @@ class Deletion {
     this.#signal = signal;
   }
 
-  /** Deletes the objects of one resource. Returns how many remain. */
+  /** Deletes the namespace's objects of one resource. Returns how many remain. */
   async run(): Promise<number> {
     const { registration, resource } = this.#target;
     const backend = await extensionBackend(registration, this.#extension);

@@ -13,7 +13,7 @@ type Registered = { readonly all: readonly Registration[]; onChange: (listener: 
 /** The registered group versions, as described by their servers' documents. */
 export class ExtensionDocuments {
   readonly #registrations: Registered;
-  /** By APIService name. */
+  /** The documents of registered group versions, by name of their APIService. */
   readonly #known = new Map<string, Known>();
   readonly #changed = new Listeners();
 
@@ -26,7 +26,7 @@ export class ExtensionDocuments {
     });
   }
 
-  /** The registered group versions, as shown in discovery and OpenAPI. */
+  /** The registered group versions, in the form needed for discovery and OpenAPI. */
   get versions(): ExtensionVersion[] {
     return this.#registrations.all.map(({ name, group, version, priority }) => {
       const { documents, isCurrent } = this.#known.get(name) ?? NOTHING;
@@ -34,7 +34,7 @@ export class ExtensionDocuments {
     });
   }
 
-  /** Calls `listener` after each change. */
+  /** Calls `listener` after each change of the documents. */
   onChange(listener: () => void): void {
     this.#changed.subscribe(listener);
   }

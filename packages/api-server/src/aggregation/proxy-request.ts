@@ -30,7 +30,8 @@ export async function proxyRequest(
 ): Promise<void> {
   const { writer, info } = request;
   const fail = (status: number, message: string) => sendPath(writer, textResponse(status, `${message}\n`));
-  // the server might resolve dot segments, and would then serve a different path than the one that was authorized
+  // rejects paths with dot segments: the extension API server might resolve them, and would then serve a different path than the one that
+  // was authorized
   if (info.path.split('/').some((segment) => segment === '.' || segment === '..')) throw pageNotFound();
   if (!isAvailable) return fail(503, UNAVAILABLE);
   try {
@@ -53,7 +54,7 @@ class Unreached extends Error {
   }
 }
 
-/** Whether the error means that the address of a Service of type ExternalName is not allowed. */
+/** Whether the request failed because the address of a Service of type ExternalName is not allowed. */
 const isOfAddress = (error: unknown): boolean => error instanceof ApiError && error.status.code === 400;
 
 async function forward({ exchange, info, user }: AuthorizedRequest, backend: Backend): Promise<void> {

@@ -5,14 +5,14 @@ export const API_SERVICES = 'apiservices.apiregistration.k8s.io';
 
 const HTTPS_PORT = 443;
 
-/** An APIService that refers to a Service. */
+/** A group version of an extension API server, as registered by an APIService that refers to a Service. */
 export type Registration = {
-  /** The name of the APIService. */
+  /** The name of the APIService that registers the group version. */
   name: string;
   group: string;
   version: string;
   service: { namespace: string; name: string; port: number };
-  /** Trusted CAs, PEM. If '', Node.js's default CAs are trusted. */
+  /** CA certificates trusted for the server's certificate, PEM. If '', Node.js's default CAs are trusted. */
   authorities: string;
   /** Whether to skip verification of the server's certificate. */
   skipsVerification: boolean;

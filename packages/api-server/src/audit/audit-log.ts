@@ -4,9 +4,9 @@ import { type AuditDecision, type AuditPolicy, type AuditStage, hasSecretBodies 
 
 export type AuditLogParts = {
   policy: AuditPolicy;
-  /** Receives each event as single-line JSON. */
+  /** Writes an audit event, encoded as a single line of JSON, to the log. */
   write: (line: string) => void;
-  /** See `RequestObserver`. */
+  /** Returns a promise to await before handling new requests while the log lags behind (see `RequestObserver`). */
   room?: () => Promise<void> | undefined;
   now: () => number;
 };
@@ -33,7 +33,7 @@ export class AuditLog implements RequestObserver {
   received(request: ObservedRequest): void {
     const decision = this.#decide(request);
     const { level } = decision;
-    // an error's Status is part of the event at every level
+    // collects bodies at every level, because even events at level `Metadata` contain the Status of an error
     if (level !== 'None') request.bodies = {};
     this.#log(request, decision, { stage: 'RequestReceived' });
   }

@@ -78,7 +78,7 @@ function readRule(rule: JsonObject, policy: JsonObject, omitted: readonly string
   };
 }
 
-/** Whether a list of a rule matches a value. An empty list matches everything. */
+/** Whether a value is in one of a rule's lists, such as its verbs. An empty list contains every value. */
 const isIn = (list: readonly string[], value: string): boolean => list.length === 0 || list.includes(value);
 
 function matchesRule(rule: JsonObject, { info, user }: ObservedRequest): boolean {

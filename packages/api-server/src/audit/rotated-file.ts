@@ -5,7 +5,7 @@ export type RotatedFileParts = {
   path: string;
   /** Size at which the file is rotated to `PATH.1` (and `PATH.1` to `PATH.2`, …). */
   maxBytes?: number;
-  /** Number of rotated files to keep. */
+  /** Maximum number of rotated files; older ones are deleted. */
   maxFiles?: number;
   logger: Pick<Logger, 'warn'>;
 };
@@ -49,7 +49,7 @@ export class RotatedFile {
     return Promise.race([this.#writing, pause(MAX_ROOM_MS, ended.signal)]).finally(() => ended.abort());
   }
 
-  /** Resolves when all lines are written. */
+  /** Resolves when all lines have been written to disk. */
   async flush(): Promise<void> {
     await this.#writing;
   }

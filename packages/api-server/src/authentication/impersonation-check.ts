@@ -15,7 +15,7 @@ import type { RequestedUser } from './impersonation-headers.ts';
 export type ImpersonationCheckParts = {
   authorizer: Authorizer;
   requestor: UserInfo;
-  /** `impersonate`, or `impersonate:MODE`. */
+  /** The verb that the requestor needs: `impersonate`, or `impersonate:MODE` for a constrained mode. */
   verb: string;
   /** Whether the verb belongs to a constrained mode, which has stricter checks. */
   isConstrained: boolean;
@@ -28,7 +28,7 @@ type Target = { apiGroup: string; resource: string; subresource?: string; namesp
 const AUTHENTICATION = 'authentication.k8s.io';
 /** If this many groups or extra values are requested, a constrained mode first checks for permission to impersonate all of them. */
 const MANY = 4;
-/** Extra field key: a domain and a path. */
+/** Matches the key of an extra field: a domain and a path. */
 const EXTRA_KEY = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
 /** Checks that the requestor may impersonate every attribute of the requested user: name, UID, groups and extra fields. */

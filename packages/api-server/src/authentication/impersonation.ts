@@ -8,7 +8,7 @@ import type { RequestedUser } from './impersonation-headers.ts';
 /** A constrained impersonation mode. Each has its own verbs. */
 type Mode = {
   name: string;
-  /** Whether the mode applies to this requested user and requestor. */
+  /** Whether this mode can be used by the requestor for the requested user. */
   applies: (requested: RequestedUser, requestor: UserInfo) => boolean;
 };
 
@@ -94,7 +94,10 @@ function isOwnNode({ username }: RequestedUser, requestor: UserInfo): boolean {
   );
 }
 
-/** As upstream does, exposes the keys of the service account token's extra fields to authorizers, but not the values. */
+/**
+ * Returns the user with its extra fields replaced by a list of their keys: as in upstream, authorizers see the keys of a service account
+ * token's extra fields, but not the values.
+ */
 function withoutExtra(user: UserInfo): UserInfo {
   const keys = Object.keys(user.extra ?? {}).sort();
   return { ...user, extra: { 'authentication.kubernetes.io/associated-node-keys': keys } };

@@ -7,9 +7,9 @@ import type { SigningKey } from './signing-key.ts';
 /** A token whose signature has not been verified. */
 export type UnverifiedToken = {
   header: Readonly<Record<string, unknown>>;
-  /** Must not be trusted before the signature is verified. */
+  /** The token's claims, which must not be trusted before the signature is verified. */
   claims: Readonly<Record<string, unknown>>;
-  /** The signed part of the token. */
+  /** The part of the token that the signature covers: header and claims, still encoded. */
   signed: string;
   signature: Buffer;
 };

@@ -12,7 +12,7 @@ const secret = (token: string, metadata: object = {}): ApiObject => {
   return { ...plain, metadata: { ...plain.metadata, ...metadata } };
 };
 
-/** A cluster where the Secret `token` contains a token of the service account `app`. */
+/** Returns a cluster where the Secret `token` contains a token of the service account `app`. */
 function withToken() {
   const cluster = new TestCluster();
   const tokens = new LegacyTokens({ store: cluster.store, keys: cluster.keys, audiences: [ISSUER] });

@@ -10,7 +10,7 @@ export type LegacyTokensParts = {
   store: ObjectStore;
   /** The signing keys. `current` signs new tokens, and is the last one in `all`. */
   keys: { readonly current: SigningKey; readonly all: readonly SigningKey[] };
-  /** The API server's own audiences, used for all of these tokens. */
+  /** The API server's own audiences. All of these tokens are valid for them and no others. */
   audiences: readonly string[];
 };
 

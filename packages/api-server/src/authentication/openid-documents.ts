@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { SigningKey } from './signing-key.ts';
 
-/** A document and its response headers. */
+/** A document for verifiers of tokens, and its response headers. */
 export type OpenIdDocument = { body: string; headers: Readonly<Record<string, string>> };
 
 /** The token issuer, the address where verifiers reach the API server, and the signing keys. */
@@ -9,7 +9,7 @@ export type OpenIdServer = { issuer: string; host: string; keys: readonly Signin
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 const KEYS_PATH = '/openid/v1/jwks';
-/** Verifiers may cache the documents for an hour. */
+/** Lets verifiers cache the documents for an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /**

@@ -13,7 +13,7 @@ import { bearerOf, protocolTokenOf } from './bearer-token.ts';
 import { ClientCertificates } from './client-certificate.ts';
 
 export type RequestAuthenticatorParts = {
-  /** Token types, in the order they are tried. */
+  /** The supported token types, in the order in which they are tried. */
   tokens: readonly TokenType[];
   /** The API server's own audiences. Request tokens must be valid for at least one of them. */
   audiences: readonly string[];

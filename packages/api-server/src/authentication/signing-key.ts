@@ -6,7 +6,7 @@ export type SigningKey = {
   /** Hash of the public key, used as the key ID (`kid`) in tokens. */
   id: string;
   algorithm: 'RS256' | 'ES256' | 'ES384' | 'ES512';
-  /** The algorithm's hash function, as named in `node:crypto`. */
+  /** The hash function that the signature algorithm uses, as named in `node:crypto`. */
   hash: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
@@ -18,7 +18,7 @@ const CURVES = new Map<string | undefined, Pick<SigningKey, 'algorithm' | 'hash'
   ['secp521r1', { algorithm: 'ES512', hash: 'sha512' }],
 ]);
 
-/** Minimum for RS256 (RFC 7518). */
+/** Minimum key size for RS256 (RFC 7518). */
 const MIN_RSA_BITS = 2048;
 
 /** Decodes a PEM private key. Throws `invalid_argument` if it cannot be used to sign tokens. */

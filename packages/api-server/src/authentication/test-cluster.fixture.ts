@@ -21,7 +21,7 @@ const RESOURCES: Record<string, string> = {
   Node: 'nodes',
 };
 
-/** An object named `[NAMESPACE/]NAME` whose UID is `uid-NAME`. */
+/** Returns an object named `[NAMESPACE/]NAME` whose UID is `uid-NAME`. */
 export function object(kind: string, path: string, fields: Record<string, unknown> = {}): ApiObject {
   const [name = '', namespace] = path.split('/').reverse();
   const metadata = { name, uid: `uid-${name}`, ...(namespace === undefined ? {} : { namespace }) };
@@ -52,7 +52,7 @@ export class TestCluster {
     this.put(object('Secret', 'shop/hidden'));
   }
 
-  /** Creates or replaces an object. */
+  /** Creates or replaces an object in the store. */
   put(one: ApiObject): void {
     const key = keyOf(one);
     const existing = this.store.get(key);
@@ -65,7 +65,7 @@ export class TestCluster {
     this.store.delete(key, this.store.get(key)!.revision);
   }
 
-  /** Returns a token of `app` that is bound to further objects. */
+  /** Returns a token of the service account `app` that is bound to further objects. */
   token(bound: Record<string, unknown> = {}, seconds = 600): string {
     const binding = { namespace: 'shop', serviceaccount: { name: 'app', uid: 'uid-app' }, ...bound };
     return this.tokens.issue({ audiences: [ISSUER], expirationSeconds: seconds, binding });

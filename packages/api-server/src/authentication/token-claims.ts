@@ -1,7 +1,7 @@
 import { isRecord } from '@podwright/base';
 import { RefusedCredential } from './authenticator.ts';
 
-/** Identifies an object a token is bound to. The UID is absent for a nonexistent node. */
+/** Identifies the object that a token is bound to. A token may name a node that does not exist; it then has no UID. */
 export type BoundObject = { name: string; uid?: string };
 
 /** The objects a token is bound to. The token is only valid while they exist. */
@@ -12,7 +12,7 @@ export type Binding = {
   secret?: BoundObject;
   /** For a token bound to a pod, this is the pod's node. It is then only informational: the token's validity does not depend on it. */
   node?: BoundObject;
-  /** Unix time in seconds after which the token counts as stale. */
+  /** Unix time in seconds after which the token counts as stale, though still valid until it expires. */
   warnafter?: number;
 };
 

@@ -22,15 +22,15 @@ export type TokenRequestParts = {
 
 /** Admission for writes to the `token` subresource. */
 export type TokenRequestAdmission = {
-  /** Called with the request as sent by the client. */
+  /** Runs the mutating plugins on the TokenRequest as sent by the client, and returns the mutated one. */
   mutate: (object: ApiObject) => Promise<ApiObject>;
-  /** Called with the defaulted and validated request. */
+  /** Runs the validating plugins on the TokenRequest, which has been defaulted and validated. */
   validate: (object: ApiObject) => Promise<void>;
 };
 
 export type TokenRequestCall = {
   namespace: string;
-  /** The name of the service account. */
+  /** Name of the service account for which a token is requested. */
   name: string;
   object: ApiObject;
   admission: TokenRequestAdmission;

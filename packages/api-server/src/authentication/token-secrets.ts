@@ -6,18 +6,18 @@ import type { ApiObject } from '@podwright/kube-kinds';
 export type TokenSecret = {
   id: string;
   secret: string;
-  /** RFC 3339. '' if the token does not expire. */
+  /** When the token expires (RFC 3339); '' if it does not expire. */
   expiration: string;
   canAuthenticate: boolean;
-  /** Whether cluster-info is signed with the token. */
+  /** Whether the ConfigMap `cluster-info` is signed with the token. */
   canSign: boolean;
-  /** Comma-separated groups. */
+  /** Comma-separated groups that users of the token belong to, in addition to `system:bootstrappers`. */
   extraGroups: string;
 };
 
 /** Namespace of the token Secrets. */
 export const TOKEN_NAMESPACE = 'kube-system';
-/** Prefix of a token Secret's name, followed by the token ID. */
+/** Prefix of the name of a token's Secret. The token ID follows it. */
 export const TOKEN_PREFIX = 'bootstrap-token-';
 const TYPE = 'bootstrap.kubernetes.io/token';
 

@@ -21,7 +21,7 @@ export type AccessReviewKind = 'SubjectAccessReview' | 'LocalSubjectAccessReview
 export type AccessReviewCall = {
   kind: AccessReviewKind;
   object: ApiObject;
-  /** The user making the request. */
+  /** The user who makes the review request. */
   user: UserInfo;
   /** Namespace from the URL; '' except for LocalSubjectAccessReview. */
   namespace: string;

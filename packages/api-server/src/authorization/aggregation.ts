@@ -17,7 +17,8 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
     return names === undefined ? [] : [{ name: nameOf(role), names }];
   });
   const changed = new Set<string>();
-  // each round propagates a rule to at least one more role, and no rule has to pass through a role twice
+  // each round propagates a rule to at least one more role, and no rule has to pass through a role twice, so there are at most as many
+  // rounds as roles
   for (let round = 0, isStable = false; !isStable && round <= selected.length; round++) {
     isStable = true;
     for (const { name, names } of selected) {

@@ -11,11 +11,11 @@ export type AuthorizationAttributes = {
   /** The plural resource name, without the subresource. */
   resource: string;
   subresource: string;
-  /** Empty for cluster-scoped objects and for lists and watches across all namespaces. */
+  /** The namespace; empty for cluster-scoped objects and for lists and watches across all namespaces. */
   namespace: string;
-  /** Empty for list, `deletecollection` and most create requests. */
+  /** The object's name; empty for list, `deletecollection` and most create requests. */
   name: string;
-  /** The URL path of the request. */
+  /** The request's URL path. */
   path: string;
   /** The field selector of a `list`, `watch` or `deletecollection` request. */
   fieldSelector?: string;
@@ -40,7 +40,7 @@ export type PolicyRule = {
   verbs: string[];
   apiGroups?: string[] | null;
   resources?: string[] | null;
-  /** If empty or absent, the rule applies to all objects. */
+  /** Names of the objects that the rule applies to. If empty or absent, it applies to all objects. */
   resourceNames?: string[] | null;
   nonResourceURLs?: string[] | null;
 };
@@ -50,7 +50,7 @@ export type ResolvedRules = {
   rules: PolicyRule[];
   /** Whether the user may have permissions that cannot be enumerated. */
   isIncomplete: boolean;
-  /** Errors that prevented rules from being resolved. */
+  /** Errors for rules that could not be resolved, such as those of missing roles. */
   errors: string[];
 };
 

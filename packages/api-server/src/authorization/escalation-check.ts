@@ -13,12 +13,12 @@ import { coverageOf } from './rule-coverage.ts';
 export type RbacWrite = {
   user: UserInfo;
   resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
-  /** Empty for cluster-scoped objects. */
+  /** The object's namespace; empty for cluster-scoped objects. */
   namespace: string;
-  /** Name from the URL; empty for POST. */
+  /** The object's name in the URL; empty for POST. */
   name: string;
   object: ApiObject;
-  /** Absent when creating. */
+  /** The stored object before an update; absent when creating. */
   old?: ApiObject | undefined;
 };
 
@@ -95,7 +95,7 @@ const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
   ['ClusterRole', 'clusterroles'],
 ]);
 
-/** An aggregation rule can pull in any rule, so writing one requires all permissions. */
+/** All permissions. A user needs them to write an aggregation rule, because it can pull in any rule. */
 const ALL_RIGHTS: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },

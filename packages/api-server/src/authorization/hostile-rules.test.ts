@@ -7,7 +7,7 @@ import { ALICE, binding, keyOf, request, role, storeOf } from './test-rbac.fixtu
 const COUNT = 1000;
 const names = (prefix: string) => Array.from({ length: COUNT }, (_, index) => `${prefix}${index}`);
 
-/** Returns the shortest duration of several calls, in ms. */
+/** Runs a function several times and returns the shortest duration, in ms. */
 function fastest(calls: number, call: () => void): number {
   const durations = Array.from({ length: calls }, () => {
     const before = performance.now();

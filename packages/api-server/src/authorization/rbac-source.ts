@@ -4,7 +4,7 @@ import type { Role, RoleRef, Subject } from './rbac-objects.ts';
 /** A binding that applies to a user. `subject`: the first subject matching the user. */
 export type AppliedBinding = { name: string; namespace: string; roleRef: RoleRef; subject: Subject };
 
-/** Decodes a role lazily. The encoded size is known up front. */
+/** Reads the role that a binding refers to. The size of the encoded role is available before it is decoded. */
 export type RoleReader = { sizeBytes: number; read(): Role };
 
 /** Reads the current state of RBAC objects. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { coverageOf } from './rule-coverage.ts';
 import { rules } from './test-rbac.fixture.ts';
 
-/** The owner's rules, the rules to grant, and those of them that the owner lacks. */
+/** A test case: the rules that the owner has, the rules to grant, and which of these the owner lacks. */
 const TABLE: [owner: string[], granted: string[], missing: string[]][] = [
   [[], [], []],
   [['get core pods'], ['get core pods'], []],

@@ -1,14 +1,14 @@
 import type { PolicyRule } from './authorizer.ts';
 import { isEmpty, urlCovers } from './rule-matching.ts';
 
-/** A rule that allows one verb on one resource or URL. */
+/** A rule with one verb, for one resource or one URL. */
 type SingleRule = PolicyRule;
 
 /** The part of the rules that is not covered, split into single rules. `isComplete` is false if the comparison was aborted. */
 export type Coverage = { missing: SingleRule[]; isComplete: boolean };
 
 export type CoverageBounds = {
-  /** Maximum number of comparisons. Each compares a rule with few values with one of the owner's rules. */
+  /** Maximum number of comparisons of a rule to be granted with one of the owner's rules. A rule with many values counts as several. */
   maxSteps: number;
   /** Maximum total length of the missing rules, in characters. */
   maxMissingCharacters: number;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ruleAllows } from './rule-matching.ts';
 import { request, rules } from './test-rbac.fixture.ts';
 
-/** A rule, and requests it does and does not allow. */
+/** A test case: a rule, requests that it allows, and requests that it does not. */
 const TABLE: [rule: string, allowed: string[], others: string[]][] = [
   [
     'get core pods',

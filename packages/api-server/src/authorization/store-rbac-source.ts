@@ -4,7 +4,7 @@ import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { SubjectIndex } from './subject-index.ts';
 
-/** The bindings in a namespace, indexed by subject, as of a store revision. */
+/** The bindings in a namespace as of a store revision, both as stored objects and indexed by subject. */
 type IndexedNamespace = { revision: number; objects: Map<string, StoredObject>; index: SubjectIndex };
 
 /**

@@ -3,7 +3,7 @@ import { accountUser } from './known-users.ts';
 import type { RoleBinding, Subject } from './rbac-objects.ts';
 import type { AppliedBinding } from './rbac-source.ts';
 
-/** A binding and its deduplicated subjects, by subject key. */
+/** A binding with its subjects. `subjects` maps subject keys to subjects, so each occurs only once. */
 type IndexedBinding = { binding: AppliedBinding; subjects: Map<string, Subject> };
 
 /**
@@ -11,9 +11,9 @@ type IndexedBinding = { binding: AppliedBinding; subjects: Map<string, Subject> 
  * other users have.
  */
 export class SubjectIndex {
-  /** Bindings by object key. */
+  /** The bindings, by their object key. */
   readonly #bindings = new Map<string, IndexedBinding>();
-  /** Object keys of bindings by subject key. */
+  /** The object keys of the bindings that each subject occurs in, by subject key. */
   readonly #keys = new Map<string, Set<string>>();
 
   /** Adds a binding, or replaces the one with the same key. */

@@ -11,7 +11,7 @@ export const ALICE: UserInfo = { username: 'alice', groups: ['dev', 'system:auth
 /** Parses rules in the line format used by the bootstrap policy tables. */
 export const rules = (...lines: string[]): PolicyRule[] => lines.map(ruleOfLine);
 
-/** `NAMESPACE/NAME`, or just the name for cluster-scoped objects. */
+/** Returns the metadata of an object given as `NAMESPACE/NAME`, or as `NAME` if it is cluster-scoped. */
 const metadataOf = (path: string): ApiObject['metadata'] => {
   const [name, namespace] = path.split('/').reverse();
   return { name: name!, ...(namespace === undefined ? {} : { namespace }) };

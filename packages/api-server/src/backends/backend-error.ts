@@ -2,7 +2,10 @@ import { ApiError, badRequest, internalError } from '@podwright/api-machinery';
 
 type ErrorWords = { reason: string; message: string };
 
-/** Client library messages for error responses without a Status (apimachinery, NewGenericServerResponse). */
+/**
+ * Reason and message by status code, for error responses without a Status: the words of upstream's client library (apimachinery,
+ * NewGenericServerResponse).
+ */
 const WORDS: Readonly<Record<number, ErrorWords>> = {
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
@@ -20,7 +23,10 @@ const WORDS: Readonly<Record<number, ErrorWords>> = {
   },
 };
 
-/** Returns the error for a kubelet's error response with this status code and text. `resource`: e.g. `pods/log`. */
+/**
+ * Converts a kubelet's error response, given as status code and text, to an API error. `resource`: the resource that the client requested,
+ * e.g. `pods/log`.
+ */
 export function backendError(
   code: number,
   text: string,

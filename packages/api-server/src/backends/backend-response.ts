@@ -49,7 +49,7 @@ export async function passResponse(
   }
 }
 
-/** Returns false if either side failed. */
+/** Copies the body of a backend's response to the client's. Returns false if either side failed. */
 async function passBody({ request, response, signal }: HttpExchange, incoming: IncomingMessage): Promise<boolean> {
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>)

@@ -14,7 +14,7 @@ export type BackendCall = {
 /** A server to which the API server forwards requests: a node's kubelet, or a server in a pod. */
 export type Backend = {
   scheme: 'http' | 'https';
-  /** HOST:PORT, as in URLs. */
+  /** The backend's host and port as HOST:PORT, with IPv6 addresses in brackets. */
   authority: string;
   /** Starts an HTTP/1.1 request, by default on a new connection. The caller must handle the request's errors and end it. */
   request(call: BackendCall): ClientRequest;

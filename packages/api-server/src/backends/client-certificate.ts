@@ -21,7 +21,8 @@ export class ClientCertificate {
   pair(): KeyPair {
     const now = this.#now();
     const ageMs = now - (this.#current?.issuedAtMs ?? Number.NEGATIVE_INFINITY);
-    // a negative age means that the clock was set back, possibly to a time at which the certificate is not valid yet
+    // a negative age means that the clock was set back, possibly to a time at which the certificate is not valid yet, so it is replaced as
+    // well
     if (this.#current === undefined || ageMs < 0 || ageMs >= LIFE_MS - RENEWED_BEFORE_MS)
       this.#current = { pair: this.#authority.client(this.#subject, LIFE_MS), issuedAtMs: now };
     return this.#current.pair;

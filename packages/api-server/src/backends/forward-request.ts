@@ -9,11 +9,11 @@ import { rewrittenLocation } from './rewritten-location.ts';
 
 export type ForwardedRequest = {
   backend: Backend;
-  /** The encoded backend path, including the query. */
+  /** Path and query for the request to the backend, percent-encoded. */
   path: string;
   /** The API server path under which clients see the backend's paths, without a trailing slash. */
   prefix: string;
-  /** Headers that are added to the client's or replace them. Names are in lowercase. */
+  /** Headers for the backend, which are added to the client's or replace them. Names are in lowercase. */
   headers?: OutgoingHttpHeaders;
   /** Whether to reject a redirect with 502 instead of passing it to the client. */
   refusesRedirects?: boolean;

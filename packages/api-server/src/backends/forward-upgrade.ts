@@ -17,9 +17,9 @@ const MAX_IDLE_MS = 4 * 3_600_000;
 
 export type ForwardedUpgrade = {
   backend: Backend;
-  /** The encoded path for the backend, with the query. */
+  /** Path and query for the request to the backend, percent-encoded. */
   path: string;
-  /** Headers that are added to the client's or replace them. Names are in lowercase. */
+  /** Headers for the backend, which are added to the client's or replace them. Names are in lowercase. */
   headers?: OutgoingHttpHeaders;
 };
 

@@ -20,7 +20,7 @@ const HOP_BY_HOP: readonly string[] = [
   'upgrade',
 ];
 
-/** API server credentials, which must not be leaked to backends, and user names, which backends must not trust. */
+/** Headers with API server credentials, which must not be leaked to backends, or with user names, which backends must not trust. */
 const OF_API_SERVER = /^(?:authorization$|impersonate-|x-remote-(?:user|uid|group|extra-))/;
 const TOKEN_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
@@ -71,7 +71,10 @@ function forwardable(request: HttpRequest): Headers & { host?: string } {
   };
 }
 
-/** Announces the body. If its length is unknown (e.g. over HTTP/2), it is forwarded in chunks. */
+/**
+ * Returns the headers that announce the request's body to the backend; none if there is no body. A body of unknown length, e.g. over
+ * HTTP/2, is forwarded in chunks.
+ */
 function bodyHeaders(request: HttpRequest): OutgoingHttpHeaders {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (length !== undefined) return { 'content-length': length };

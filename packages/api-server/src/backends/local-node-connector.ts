@@ -19,7 +19,7 @@ export class LocalNodeConnector implements NodeConnector {
   readonly #local: () => LocalKubelet | undefined;
   readonly #others: NodeConnector;
 
-  /** `local` returns the in-process kubelet once it is serving. */
+  /** `local`: returns the kubelet in this process, or `undefined` while it is not serving yet. */
   constructor(local: () => LocalKubelet | undefined, others: NodeConnector) {
     this.#local = local;
     this.#others = others;

@@ -15,10 +15,10 @@ const KEEP_ALIVE_MS = 30_000;
 
 export type NetworkAddress = {
   scheme: 'http' | 'https';
-  /** Name or address for URLs and the TLS handshake. */
+  /** The backend's host name or IP address, used in URLs and in the TLS handshake. */
   host: string;
   port: number;
-  /** The IP address to connect to. Default: `host`. */
+  /** The IP address to connect to if `host` has already been resolved. Default: `host`. */
   address?: string;
   /**
    * TLS options. `isVerified`: whether to verify the backend's certificate. Default: true if there is a `ca`. If `ca` is unset, Node.js's
@@ -29,7 +29,7 @@ export type NetworkAddress = {
   agent?: Agent;
 };
 
-/** Returns the options for a TLS connection. */
+/** Returns the options for a TLS connection to the backend. */
 export function secureOptions({
   host,
   tls: { isVerified: verifies, ...tls } = {},
@@ -46,7 +46,7 @@ export function secureOptions({
   };
 }
 
-/** A backend that is reached over TCP, with or without TLS. */
+/** Returns a backend that is reached over TCP, with or without TLS. */
 export function networkBackend(target: NetworkAddress): Backend {
   const { scheme, host, port, address = host, agent } = target;
   const options: RequestOptions = { host: address, port, agent: false };
@@ -62,7 +62,7 @@ export function networkBackend(target: NetworkAddress): Backend {
   };
 }
 
-/** Limits the time that a request may take to connect. */
+/** Destroys a request to the backend with a timeout error if its connection is not established in time. */
 function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): ClientRequest {
   const giveUp = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
   const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);

@@ -2,7 +2,7 @@ import type { Backend } from './backend.ts';
 
 /** A node's kubelet. */
 export type NodeKubelet = {
-  /** Host and port of its HTTP API. The host is an address published by the node itself. */
+  /** Host and port of the kubelet's HTTP API. The host is an address published by the node itself, so it cannot be trusted. */
   host: string;
   port: number;
   /** Whether the kubelet runs in this process, in which case the address is not used. */
@@ -12,7 +12,7 @@ export type NodeKubelet = {
 };
 
 export type KubeletBackendOptions = {
-  /** IP address to connect to, if `host` has already been resolved. */
+  /** The kubelet's IP address, if `host` has already been resolved. */
   address?: string;
   /** Skips certificate verification even if there is a CA for kubelets. */
   skipVerification?: boolean;

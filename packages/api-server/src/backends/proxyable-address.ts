@@ -2,7 +2,10 @@ import { BlockList, isIP } from 'node:net';
 import { badRequest } from '@podwright/api-machinery';
 import { nodeLookups } from '@podwright/base';
 
-/** Addresses that Go does not consider global unicast (net.IP.IsGlobalUnicast). Private ranges are global unicast. */
+/**
+ * Addresses that are not global unicast according to Go (net.IP.IsGlobalUnicast), to which requests are not proxied. Private ranges are
+ * global unicast.
+ */
 const REFUSED = new BlockList();
 REFUSED.addAddress('0.0.0.0');
 REFUSED.addAddress('255.255.255.255');

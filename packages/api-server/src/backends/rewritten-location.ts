@@ -2,7 +2,7 @@ import type { Backend } from './backend.ts';
 
 type Seen = {
   backend: Pick<Backend, 'scheme' | 'authority'>;
-  /** The `Host` header sent to the backend. */
+  /** The `Host` header of the request to the backend, which redirects may refer to. */
   host: string;
   prefix: string;
 };

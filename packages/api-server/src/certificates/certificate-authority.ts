@@ -28,7 +28,7 @@ export const CLIENT_CERTIFICATE_LIFE_MS = LEAF_LIFE_MS;
  * its time zone offset if the hardware clock is set to local time.
  */
 const BEFORE_MS = DAY_MS;
-/** keyUsage bits: digitalSignature and keyEncipherment; for the CA also keyCertSign. */
+/** The bits of the keyUsage extension: digitalSignature and keyEncipherment, and for the CA also keyCertSign. */
 const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
 const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
 

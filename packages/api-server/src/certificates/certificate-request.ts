@@ -11,14 +11,14 @@ export type RequestedName = { type: 'email' | 'dns' | 'uri' | 'ip'; encoded: Buf
 
 export type CertificateRequest = {
   subject: RequestSubject;
-  /** SubjectPublicKeyInfo, DER. */
+  /** The requester's public key, as DER-encoded SubjectPublicKeyInfo. */
   publicKey: Buffer;
   names: RequestedName[];
 };
 
 /**
- * UTF8String, NumericString, PrintableString and IA5String. Strings in other encodings are rejected, because signers might decode them
- * differently.
+ * Tags of the string types accepted in a subject: UTF8String, NumericString, PrintableString and IA5String. Other types are rejected,
+ * because signers might decode them differently.
  */
 const TEXT_TAGS: readonly number[] = [TAG.utf8String, 0x12, TAG.printableString, 0x16];
 const NAME_TYPES: Readonly<Record<number, RequestedName['type']>> = { 129: 'email', 130: 'dns', 134: 'uri', 135: 'ip' };
@@ -27,7 +27,7 @@ const IS_CONSTRUCTED = 0x20;
 
 /** Parses the `spec.request` field of a CertificateSigningRequest. Returns `undefined` if it does not contain an acceptable request. */
 export function readCertificateRequest(field: string): CertificateRequest | undefined {
-  // must be the same block whose signature was verified
+  // uses the first PEM block, because that is the one whose signature was verified
   const [block] = pemBlocks(Buffer.from(field.slice(0, 2 * MAX_BYTES), 'base64').toString('latin1'));
   if (block?.type !== 'CERTIFICATE REQUEST') return undefined;
   try {
@@ -48,14 +48,14 @@ function requestIn(bytes: Buffer): CertificateRequest | undefined {
   return { subject, publicKey: publicKey.whole, names };
 }
 
-/** Returns the elements of a constructed value, or none for other values. */
+/** Returns the elements of a constructed DER value such as a SEQUENCE; none for primitive values. */
 const partsOf = (value: DerValue | undefined): DerValue[] =>
   value !== undefined && (value.tag & IS_CONSTRUCTED) !== 0 ? readAll(value.content) : [];
 
 const isOf = (type: DerValue | undefined, identifier: string): boolean =>
   type?.tag === TAG.objectIdentifier && readObjectIdentifier(type) === identifier;
 
-/** The last common name counts, as in authentication. */
+/** if the subject has several common names, the last one counts, as in authentication */
 function subjectOf(name: DerValue): RequestSubject | undefined {
   const subject: RequestSubject = { commonName: '', organizations: [] };
   for (const attribute of partsOf(name).flatMap(partsOf)) {

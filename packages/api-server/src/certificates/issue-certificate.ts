@@ -14,7 +14,7 @@ import { distinguishedName, extension, OID, pem, serialNumber } from '@podwright
 
 export type Subject = { commonName: string; organizations?: readonly string[] };
 
-/** The signer's name and keys. For a self-signed certificate, this is the subject itself. */
+/** The name and keys that sign certificates: those of the CA, or of the subject itself for a self-signed certificate. */
 export type Signer = { name: Buffer; privateKey: KeyObject; publicKey: KeyObject };
 
 export type CertificateFields = {
@@ -47,7 +47,7 @@ export function issueCertificate(signer: Signer, fields: CertificateFields): str
 export const subjectKey = (publicKey: KeyObject): Buffer =>
   extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(publicKey)));
 
-/** Key identifier: the SHA-1 hash of the encoded key. It has no security function. */
+/** Returns the key identifier: the SHA-1 hash of the encoded key. It has no security function. */
 function keyIdentifier(key: KeyObject): Buffer {
   const encoded = key.export({ type: 'spki', format: 'der' });
   return createHash('sha1').update(encoded).digest();

@@ -17,7 +17,8 @@ export function servingNames(more: readonly string[]): string[] {
 
 const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 /**
- * Missing link-local addresses do not cause a renewal: every pod may add an interface with one, and clients cannot use them without a zone.
+ * Matches link-local IPv6 addresses. If one is missing in the certificate, that alone does not cause a renewal: every pod may add an
+ * interface with one, and clients cannot use them without a zone.
  */
 const LINK_LOCAL = /^fe[89ab]/i;
 
@@ -25,9 +26,9 @@ export type ServingCertificateParts = {
   authority: CertificateAuthority;
   /** Returns the names that a certificate issued now should contain. */
   names: () => readonly string[];
-  /** Uses a new certificate for new connections. */
+  /** Makes the listeners use a new certificate for new connections. */
   replace: (pair: KeyPair) => void;
-  /** Returns Unix time in milliseconds. */
+  /** Returns the current Unix time in milliseconds. */
   now: () => number;
 };
 
@@ -65,7 +66,7 @@ export class ServingCertificates {
     if (!isFresh || !isComplete) this.#parts.replace(this.start());
   }
 
-  /** When the current certificate ends, in Unix milliseconds; undefined before the start. */
+  /** When the current certificate expires, in Unix milliseconds; undefined until the first one is issued. */
   get expiresAtMs(): number | undefined {
     return this.#valid?.toMs;
   }

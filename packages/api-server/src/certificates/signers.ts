@@ -17,7 +17,7 @@ const KEY_ENCIPHERMENT = 'key encipherment';
 const CLIENT_AUTH = 'client auth';
 const SERVER_AUTH = 'server auth';
 
-/** Signers, and why they reject a request, with upstream's messages. */
+/** The signers by name. Each value is a function that returns why the signer rejects a request, in upstream's words. */
 const SIGNERS: Readonly<Record<string, (signed: SignedRequest) => string | undefined>> = {
   'kubernetes.io/kube-apiserver-client': refusalForClient,
   [KUBELET_CLIENT_SIGNER]: refusalForKubeletClient,
@@ -64,7 +64,10 @@ const isOfNodes = ({ subject }: CertificateRequest): boolean =>
 const refusalOfNode = ({ subject }: CertificateRequest): string | undefined =>
   subject.commonName.startsWith(NODE) ? undefined : `subject common name does not begin with ${NODE}`;
 
-/** The usages of node certificates are fixed, except that key encipherment (for RSA keys) is optional. */
+/**
+ * Returns why the requested usages are rejected for a node certificate, or `undefined` if they are not. They are fixed, except that key
+ * encipherment (for RSA keys) is optional.
+ */
 function refusalOfUsages(usages: readonly string[], purpose: string): string | undefined {
   const required = [DIGITAL_SIGNATURE, purpose];
   const all = [KEY_ENCIPHERMENT, ...required].sort();

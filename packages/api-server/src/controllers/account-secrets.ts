@@ -11,7 +11,7 @@ import { type Location, locationOf, textOf } from './location.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export type AccountSecretsParts = ControllerParts & {
-  /** Issues a service account token for a Secret. */
+  /** Returns a token of the service account, to be stored in the named Secret. */
   issue: (account: ApiObject, secretName: string) => string;
   /** The cluster's CA certificates, PEM. */
   caCertificate: string;
@@ -23,10 +23,10 @@ const TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 
-/** Maintains the Secrets until the signal aborts. */
+/** Maintains the token Secrets of service accounts until the signal aborts. */
 export async function keepAccountSecrets(parts: AccountSecretsParts): Promise<void> {
   const { store } = parts;
-  /** Names of deleted Secrets that accounts may still refer to. */
+  /** Names of the deleted Secrets that each service account may still refer to, by key of the account. */
   const deleted = new Map<string, Set<string>>();
   const handle = (location: Location) =>
     location.resource === SECRETS ? keepSecret(parts, location) : removeReferences(parts, location, deleted);

@@ -14,12 +14,12 @@ const KEY = `${PLACE.namespace}/${PLACE.name}`;
 const MANAGER = 'kube-apiserver';
 
 export type AuthenticationTrust = {
-  /** The CA of client certificates, PEM. */
+  /** The CA that issues client certificates, PEM. */
   clientAuthority: string;
   /** The CA of the certificate that this server presents to extension API servers, PEM, and the names in that certificate. */
   proxyAuthority: string;
   proxyNames: readonly string[];
-  /** Header names. */
+  /** Names of the headers that pass the user's attributes to extension API servers. */
   headers: { user: string; uid: string; group: string; extraPrefix: string };
 };
 

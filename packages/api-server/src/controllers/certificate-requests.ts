@@ -31,7 +31,7 @@ const FIRST_RETRY_MS = 200;
 
 export const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 
-/** Approves and signs requests until the signal aborts. */
+/** Approves and signs certificate requests until the signal aborts. */
 export async function handleCertificateRequests(parts: CertificateParts): Promise<void> {
   const handle = (location: Location) => handleRequest(parts, location);
   const failure = 'handle a certificate signing request failed';
@@ -48,7 +48,7 @@ async function handleRequest(parts: CertificateParts, location: Location): Promi
   if (!hasCondition(object, 'Approved')) {
     const approval = approvalOf(object, parts.authorizer);
     if (approval === undefined) return;
-    // the permission may still be granted, e.g. if a new node's group is bound after the request was created
+    // tries again later: the permission may still be granted, e.g. if a new node's group is bound after the request was created
     if ('lacks' in approval) throw new NotYet(`the requester lacks the permissions ${approval.lacks.join(' and ')}`);
     const { message } = approval;
     const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };

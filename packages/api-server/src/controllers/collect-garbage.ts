@@ -39,7 +39,7 @@ export async function collectGarbage(parts: GarbageParts): Promise<void> {
 class GarbageCollector {
   readonly #parts: GarbageParts;
   readonly #dependents = new Dependents();
-  /** Objects to check. */
+  /** Objects whose owners or dependents must be checked. */
   readonly #queue: WorkQueue;
 
   constructor(parts: GarbageParts) {

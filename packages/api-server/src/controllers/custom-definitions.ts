@@ -12,9 +12,9 @@ import { isOvertaken } from './ignore-overtaken.ts';
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 export type DefinitionsParts = ControllerParts & {
-  /** Replaces the server's custom kinds. */
+  /** Makes the server serve the custom kinds of these definitions instead of the previous ones. */
   install: (definitions: readonly ApiObject[]) => Promise<void>;
-  /** Loads the rules for definition status. */
+  /** Loads the code that computes a definition's status. */
   load: () => Promise<DefinitionRules>;
   now: () => number;
 };
@@ -26,7 +26,7 @@ const MANAGER = 'kube-apiserver';
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
 
-/** Maintains the definitions until the signal aborts. */
+/** Maintains the CustomResourceDefinitions and their kinds until the signal aborts. */
 export async function keepDefinitions(parts: DefinitionsParts): Promise<void> {
   const keeper = new DefinitionKeeper(parts);
   await followResource(DEFINITIONS, { listed: () => keeper.update(), changed: () => keeper.update() }, parts);
@@ -67,7 +67,7 @@ class DefinitionKeeper {
       });
   }
 
-  /** Deletes a kind's objects, and then lets its definition be removed. */
+  /** Deletes all objects of a definition's kind, and then lets the definition be removed. */
   #clean(definition: ApiObject): void {
     const { uid = '' } = definition.metadata;
     if (this.#ending.has(uid)) return;

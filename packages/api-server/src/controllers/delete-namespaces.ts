@@ -14,10 +14,10 @@ export type DeletionParts = ControllerParts & {
   deleteElsewhere?: (namespace: string, signal: AbortSignal) => Promise<ElsewhereContent | undefined>;
 };
 
-/** Remaining objects on other servers after an attempt to delete them. */
+/** Objects of a namespace that are left on extension API servers after an attempt to delete them. */
 type ElsewhereContent = {
   objects: ReadonlyMap<string, number>;
-  /** Group versions whose resources are currently unknown. */
+  /** Group versions whose resources are unknown because their server could not be queried. */
   undiscovered: readonly string[];
   errors: readonly string[];
 };
@@ -47,7 +47,7 @@ export async function deleteNamespaces(parts: DeletionParts): Promise<void> {
   );
 }
 
-/** Retries until the namespace is removed. Never rejects. */
+/** Deletes a namespace's contents until the namespace can be removed, with retries. Never rejects. */
 async function emptyNamespace(parts: DeletionParts, name: string): Promise<void> {
   const { logger, signal } = parts;
   const failed = (error: string) =>

@@ -18,12 +18,12 @@ export const ownersOf = ({ metadata }: ApiObject): readonly OwnerReference[] =>
 /** Tracks which objects have which owners. */
 export class Dependents {
   readonly #locations = new Map<string, Location>();
-  /** Keys of dependents, by owner UID. */
+  /** Keys of the dependents, by UID of their owner. */
   readonly #byOwner = new Map<string, Set<string>>();
-  /** Owners, by dependent key. */
+  /** Owner references of each dependent, by its key. */
   readonly #owners = new Map<string, readonly OwnerReference[]>();
 
-  /** Updates an object's owners. Objects without any, i.e. most of them, are not decoded. */
+  /** Records an object's owner references. Objects that have none, which is most of them, are not decoded. */
   set(resource: string, object: StoredObject): void {
     const location = locationOf(resource, object);
     this.remove(location);

@@ -8,7 +8,7 @@ import {
 import { errorMessage, type Logger, pause } from '@podwright/base';
 
 export type Follower = {
-  /** Called with all objects at the start, and again after changes were missed. */
+  /** Called with all objects of the resource at the start, and again if the watch has missed changes. */
   listed: (objects: readonly StoredObject[]) => void | Promise<void>;
   changed: (event: StoreEvent) => void | Promise<void>;
 };

@@ -14,7 +14,7 @@ export type OwnerLookup = {
 
 type Parts = ControllerParts & OwnerLookup;
 
-/** The owner exists, is waiting for its dependents to be deleted, or is missing. */
+/** State of an owner: it exists, is waiting for its dependents to be deleted, or is missing. */
 type OwnerState = 'solid' | 'waiting' | 'missing';
 
 const finalizersOf = ({ metadata }: ApiObject): readonly string[] => metadata.finalizers ?? [];
@@ -49,13 +49,13 @@ export type OwnerToComplete = {
   location: Location;
   object: ApiObject;
   dependents: readonly Location[];
-  /** Returns the dependents of the object with this UID. */
+  /** Returns the objects whose owner references contain this UID. */
   dependentsOf: (owner: Location, uid: string) => readonly Location[];
 };
 
 /**
- * Whether a reference in an object of this namespace refers to the owner. Comparing UIDs is not enough: it may be that of an object in a
- * different namespace.
+ * Whether an owner reference in an object of this namespace refers to the given owner. Comparing UIDs is not enough, because a reference
+ * may contain the UID of an object in a different namespace.
  */
 export function refersTo(
   { locate }: OwnerLookup,
@@ -98,7 +98,7 @@ function stateOf({ store, locate }: Parts, owner: OwnerReference, namespace: str
   return isWaiting(object) ? 'waiting' : 'solid';
 }
 
-/** Whether an object is being deleted after its dependents (foreground deletion). */
+/** Whether an object is being deleted in the foreground, that is, after its dependents. */
 const isWaiting = (object: ApiObject) =>
   object.metadata.deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
 

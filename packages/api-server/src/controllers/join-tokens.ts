@@ -34,7 +34,7 @@ const SIGNATURE = 'jws-kubeconfig-';
  */
 const CHECK_EVERY_MS = 60_000;
 
-/** Maintains the tokens and `cluster-info` until the signal aborts. */
+/** Maintains the bootstrap tokens and `cluster-info` until the signal aborts. */
 export async function keepJoinTokens(parts: JoinParts): Promise<void> {
   const failure = 'update the bootstrap tokens failed';
   const queue = new WorkQueue({ ...parts, handle: () => update(parts), failure });

@@ -12,10 +12,10 @@ import { repeat } from './repeat.ts';
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const SCHEMAS = `flowschemas.${GROUP}`;
 const LEVELS = `prioritylevelconfigurations.${GROUP}`;
-/** The field managers of upstream's controllers. */
+/** Names of the field managers that upstream's flow control controllers use. */
 const PRODUCER = 'api-priority-and-fairness-config-producer-v1';
 const CONSUMER = 'api-priority-and-fairness-config-consumer-v1';
-/** How often the objects every cluster has are restored, as in upstream. */
+/** How often FlowSchemas and priority levels that every cluster has are restored, as in upstream. */
 const ENSURE_EVERY_MS = 60_000;
 
 type FlowParts = ControllerParts & { flowControl: FlowControl; now: () => number };
@@ -57,7 +57,7 @@ export async function keepFlows(parts: FlowParts): Promise<void> {
   ]);
 }
 
-/** Creates, restores and removes objects as determined by `flowChanges`. */
+/** Creates, restores and removes FlowSchemas and priority levels as determined by `flowChanges`. */
 export async function ensureFlows({ store, registryOf, now, isAdmitted = false }: EnsureParts): Promise<void> {
   const { create, update, remove } = flowChanges(storedFlows(store));
   const context = (): RequestContext => ({ ...systemContext(now(), { manager: PRODUCER }), isAdmitted });

@@ -13,7 +13,7 @@ const MANAGER = 'kube-apiserver';
 
 export type LocalServicesParts = ControllerParts & {
   builtIn: readonly Resource[];
-  /** Resources that an extension API server may serve instead. */
+  /** Computed resources, such as `pods.metrics.k8s.io`, that an extension API server may serve instead of this server. */
   replaceable: readonly Resource[];
   custom: { readonly resources: readonly Resource[]; onChange: (listener: () => void) => void };
 };
@@ -65,7 +65,10 @@ class LocalServiceKeeper {
     for (const name of names) this.#queue.add({ resource: API_SERVICES, namespace: '', name });
   }
 
-  /** A change of one APIService can take over or release all versions of a replaceable group, so all of them are synced. */
+  /**
+   * Syncs a changed APIService. If its group is replaceable, syncs all versions of the group, because the change can take over or release
+   * all of them.
+   */
   #changed(name: string): void {
     const group = name.slice(name.indexOf('.') + 1);
     const { replaceable } = this.#parts;

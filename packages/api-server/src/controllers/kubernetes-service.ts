@@ -8,7 +8,7 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 
 export type KubernetesService = {
   clusterIp: string;
-  /** Where the server listens. If pods cannot reach it, either this or the address is undefined. */
+  /** The address and port for the Service's endpoint. Undefined, as may be the address alone, if pods cannot reach the server. */
   endpoint: { address: string | undefined; port: number } | undefined;
 };
 
@@ -18,15 +18,15 @@ const PLACE = { namespace: 'default', name: 'kubernetes' };
 const KEY = `${PLACE.namespace}/${PLACE.name}`;
 const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
-/** Immutable fields of Services and EndpointSlices. */
+/** Paths of the immutable fields of Services and EndpointSlices. Changing one requires recreating the object. */
 const IMMUTABLE = [['spec', 'clusterIP'], ['addressType']];
 /** The port of the Service `kubernetes`, where pods reach the API, as in upstream. */
 export const SECURE_PORT = 443;
 
 /**
- * Creates the objects, and restores them if they are deleted or changed. If there is no address that pods can reach, there are no
- * endpoints, and those of an earlier start are deleted. (Upstream publishes the default interface's address even if it only listens on
- * loopback.) If the server listens on the cluster IP itself, that is also the endpoint's address.
+ * Creates the Service `kubernetes` and its endpoints, and restores them if they are deleted or changed. If there is no address that pods
+ * can reach, there are no endpoints, and those of an earlier start are deleted. (Upstream publishes the default interface's address even if
+ * it only listens on loopback.) If the server listens on the cluster IP itself, that is also the endpoint's address.
  */
 export async function keepKubernetesService(parts: Parts): Promise<void> {
   const { address, port = SECURE_PORT } = parts.service.endpoint ?? {};
@@ -52,8 +52,8 @@ async function removeObsolete({ store, registryOf, context }: Parts, resource: s
 }
 
 /**
- * Creates the object, or restores fields with different values. If an immutable field differs, as after a change of the Service range,
- * recreates the object.
+ * Creates the Service or EndpointSlice, or restores fields with different values. If an immutable field differs, for example after a change
+ * of the Service range, recreates the object.
  */
 async function ensure(parts: Parts, resource: string, expected: ApiObject): Promise<void> {
   const { store, registryOf, context } = parts;
@@ -78,7 +78,7 @@ function includes(value: unknown, expected: unknown): boolean {
   return Object.entries(expected).every(([name, one]) => includes((value as Record<string, unknown>)[name], one));
 }
 
-/** Preserves the server-assigned fields of the Service's spec. */
+/** Returns the fields to write to the Service's spec, including those that the server has assigned to it. */
 const withPresent = (fields: Record<string, unknown>, object: ApiObject): Record<string, unknown> =>
   'spec' in fields ? { ...fields, spec: { ...(object.spec as object), ...(fields.spec as object) } } : fields;
 

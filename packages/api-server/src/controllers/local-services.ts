@@ -7,7 +7,7 @@ import type { Resource } from '@podwright/kube-schema';
 
 const GROUP = 'apiregistration.k8s.io';
 
-/** The label that specifies how an APIService is managed. */
+/** Name of the label that specifies how the server manages an APIService. */
 export const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
 
 /**
@@ -21,7 +21,7 @@ export type LocalService = { object: ApiObject; management: Management };
 type Served = {
   builtIn: readonly Resource[];
   custom: readonly Resource[];
-  /** Resources that an extension API server may serve instead. */
+  /** Computed resources, such as `pods.metrics.k8s.io`, that an extension API server may serve instead of this server. */
   replaceable: readonly Resource[];
 };
 
@@ -57,11 +57,11 @@ function localService(resource: Resource, management: Management): ApiObject {
 export type ServiceState = {
   desired: LocalService | undefined;
   current: ApiObject | undefined;
-  /** Whether the APIService existed when the server started. */
+  /** Whether the APIService already existed when the server started. */
   wasAtStart: boolean;
-  /** Whether it has been synced since the server started. */
+  /** Whether the APIService has been synced since the server started. */
   isSynced: boolean;
-  /** Whether an extension API server serves any version of the group. */
+  /** Whether an extension API server serves any version of the APIService's group. */
   isTakenOver: boolean;
 };
 

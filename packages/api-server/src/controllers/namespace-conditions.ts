@@ -5,13 +5,13 @@ import { type ApiObject, type JsonObject, objectsAt, withValue } from '@podwrigh
 
 /** What is left in a namespace after an attempt to delete its objects. */
 export type NamespaceContent = {
-  /** Object counts by store name of the resource. Resources without objects are omitted. */
+  /** Number of remaining objects by resource (name in the store). Resources without objects are omitted. */
   objects: ReadonlyMap<string, number>;
-  /** Object counts by finalizer. */
+  /** Number of remaining objects that have each finalizer. */
   finalizers: ReadonlyMap<string, number>;
-  /** Errors from deletions. */
+  /** Messages of failed attempts to delete objects. */
   errors: readonly string[];
-  /** Group versions of extension API servers whose resources are currently unknown. */
+  /** Group versions of extension API servers whose resources are unknown because the server could not be queried. */
   undiscovered: readonly string[];
   /** Whether `objects` is complete. It is not if an extension API server could not be queried. */
   isComplete: boolean;

@@ -5,13 +5,13 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 
-/** Whether a Node's Ready condition is true. */
+/** Whether the Ready condition of a Node is true. */
 export const isReady = (node: ApiObject): boolean =>
   listAt(node, 'status', 'conditions').some(
     (condition) => textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True',
   );
 
-/** Removes the taint that all new nodes have from nodes that are ready. */
+/** Removes the not-ready taint, which all new nodes have, from nodes that have become ready. */
 export async function untaintReadyNodes(parts: ControllerParts): Promise<void> {
   const { registryOf, context } = parts;
   const untaint = async (node: ApiObject) => {

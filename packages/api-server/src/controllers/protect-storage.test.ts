@@ -16,7 +16,7 @@ function cluster(): TestCluster {
   return made;
 }
 
-/** Creates an object, and waits for its finalizer. */
+/** Creates a storage object, and waits until it has the protection finalizer. */
 async function create(test: TestCluster, resource: string, path: string, fields: Record<string, unknown>) {
   await test.create(resource, path, fields);
   const { finalizer } = PROTECTED[resource]!;

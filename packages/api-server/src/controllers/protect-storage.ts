@@ -33,9 +33,9 @@ export async function protectStorage(parts: ControllerParts): Promise<void> {
 }
 
 type Reaction = {
-  /** Called with every version of an object. */
+  /** Called with every new version of an object. */
   object?: (object: StoredObject) => void;
-  /** Called with versions that were replaced or deleted: what they used may no longer be in use. */
+  /** Called with the last version of an object before it was replaced or deleted: what that version used may no longer be in use. */
   ended?: (object: StoredObject) => void;
 };
 

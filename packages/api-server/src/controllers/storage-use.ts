@@ -20,8 +20,8 @@ export const PROTECTED: Readonly<Record<string, { finalizer: string; isUsed: IsU
 };
 
 /**
- * A pod uses its claims from being scheduled until it is removed. Unscheduled pods do not count, because the kubelet does not start pods
- * whose claims are being deleted.
+ * Whether a pod uses the claim, which it does from being scheduled until it is removed. Unscheduled pods do not count, because the kubelet
+ * does not start pods whose claims are being deleted.
  */
 function isClaimUsed(store: ObjectStore, claim: ApiObject): boolean {
   const { namespace = '' } = claim.metadata;

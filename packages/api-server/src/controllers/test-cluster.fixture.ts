@@ -73,7 +73,7 @@ export class TestCluster implements AsyncDisposable {
     return this.store.get({ resource, ...placeOf(path) })?.decode();
   }
 
-  /** Changes an object or its subresource. */
+  /** Changes an object, or one of its subresources if `to` is `RESOURCE/SUBRESOURCE`. */
   async change(to: string, path: string, compute: (object: ApiObject) => ApiObject): Promise<void> {
     const [resource = '', subresource] = to.split('/');
     await this.registryOf(resource).change(placeOf(path), compute, this.context(subresource));
@@ -83,12 +83,12 @@ export class TestCluster implements AsyncDisposable {
     await this.registryOf(resource).delete(placeOf(path), options, this.context());
   }
 
-  /** Waits until the check succeeds. */
+  /** Waits up to ten seconds until the check returns true. */
   async until(check: () => boolean): Promise<void> {
     await waitFor(() => check() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
   }
 
-  /** Waits for writes to settle. */
+  /** Waits until the controllers no longer write to the store. */
   async atRest(): Promise<void> {
     let revision = -1;
     while (revision !== this.store.revision) {

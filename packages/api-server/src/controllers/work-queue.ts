@@ -3,9 +3,9 @@ import { isOvertaken } from './ignore-overtaken.ts';
 import { type Location, textOf } from './location.ts';
 
 export type WorkParts = {
-  /** Acts on the object's current state. The object may no longer exist. */
+  /** Brings the object at this location up to date. It may no longer exist. */
   handle: (location: Location) => Promise<void>;
-  /** Log message for failures of `handle`. */
+  /** Log message for objects whose handling has failed. */
   failure: string;
   /** Delay before the first retry of a failed object, in ms. Default: as in client-go's default rate limiter. */
   firstRetryMs?: number;
@@ -19,7 +19,7 @@ export class NotYet extends Error {}
 /** Delay before the first retry of a failed object. Doubles with each failure, as in client-go's default rate limiter. */
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 1_000_000;
-/** Maximum number of immediate retries when an object was concurrently changed. */
+/** Maximum number of immediate retries if an object is changed concurrently; after that, retries are delayed. */
 const MAX_OVERTAKEN = 5;
 
 /** A queue of objects that are handled one at a time. Repeated additions of an object are coalesced. */
@@ -27,7 +27,7 @@ export class WorkQueue {
   readonly #parts: WorkParts;
   /** Queued objects, with their number of immediate retries so far. */
   readonly #queue = new Map<string, { location: Location; tries: number }>();
-  /** Consecutive failures, by object. */
+  /** Number of consecutive failures, by object. */
   readonly #failures = new Map<string, number>();
   #wake: () => void = () => {};
 
@@ -41,7 +41,7 @@ export class WorkQueue {
     this.#wake();
   }
 
-  /** Handles objects until the signal aborts. */
+  /** Handles queued objects until the signal aborts. */
   async run(): Promise<void> {
     const budget = new EventLoopBudget(); // the store is in this process: no call need leave the microtasks
     while (!this.#parts.signal.aborted) {

@@ -11,7 +11,10 @@ export function copyJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Keys may be `__proto__`, e.g. in the data of a ConfigMap. Assigning it would replace the prototype. */
+/**
+ * Sets a field, even one named `__proto__`, which may occur, e.g., in the data of a ConfigMap. Assigning it would replace the prototype
+ * instead.
+ */
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

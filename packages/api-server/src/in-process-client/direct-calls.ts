@@ -21,7 +21,7 @@ import type { DirectAnswer, ReceiveWatch } from './direct-writer.ts';
 type OpenedWatch = {
   events: AsyncIterable<readonly OutputEvent[]>;
   options: WatchResponseOptions;
-  /** Must be called when no more events are read. */
+  /** Ends the watch. Must be called by the reader when it stops reading events. */
   close: () => void;
 };
 
@@ -90,7 +90,7 @@ export class DirectCalls implements Calls {
     for (const controller of this.#watches) controller.abort(new Error('the API server has stopped'));
   }
 
-  /** Returns a signal that aborts with the given one or when the server stops. */
+  /** Returns a signal that aborts when the given one does or when the server stops. */
   #ending(given: AbortSignal): { signal: AbortSignal } & Disposable {
     const controller = new AbortController();
     const follow = () => controller.abort(given.reason);

@@ -8,7 +8,7 @@ import { ResponseWriter } from '../wire/response-writer.ts';
 import type { WatchResponseOptions } from '../wire/watch-response.ts';
 import { copyJson } from './copy-json.ts';
 
-/** The response to a call: an object or text. */
+/** The response to an in-process call: its HTTP status, and an object or text. */
 export type DirectAnswer = { status: number; value: JsonObject | string };
 
 /** Receives the events of a watch. The watch ends when the returned promise resolves. */
@@ -20,7 +20,7 @@ export type ReceiveWatch = (
 /** Captures the response to an in-process call as values, which the caller owns. */
 export class DirectWriter extends ResponseWriter {
   answer: DirectAnswer | undefined;
-  /** Must be set for watch calls. */
+  /** Receives the events of a watch. Must be set before a watch call is made. */
   receiveWatch: ReceiveWatch | undefined;
 
   override async object(status: number, object: AnyObject, encoding: ResourceEncoding): Promise<void> {

@@ -4,7 +4,7 @@ import type { ObservedRequest, RequestObserver } from '../server/request-observe
 import { requestLabels } from './request-labels.ts';
 
 const LABELS = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
-/** Upstream's buckets. */
+/** Bucket boundaries of upstream's histograms, in seconds. */
 const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const READ_ONLY = ['get', 'list', 'watch', 'head'];
 

@@ -29,7 +29,7 @@ const WAITING_SHARE = 1 / 4;
 export type AdmittedRequest = {
   exchange: HttpExchange;
   info: RequestInfo;
-  /** The request's user, after impersonation. */
+  /** The user whose limits apply: the impersonated one, if any. */
   user: UserInfo;
   isLongRunning: boolean;
 };

@@ -37,20 +37,20 @@ type AnyRequest = IncomingMessage | Http2ServerRequest;
 /** Hooks for limiting connections from unknown clients to the TLS port, before a handshake costs time and memory. */
 export type StrangerConnections = {
   onListening: (server: NetServer) => void;
-  /** Called for each request of an authenticated user. */
+  /** Called for each request of an authenticated user, so that the connection no longer counts as one of an unknown client. */
   onAuthenticated: (connection: Socket) => void;
 };
 
 export type ApiListenersParts = {
   handler: CallHandler;
   logger: Logger;
-  /** Called for each TLS connection. May replace the certificate, even for this connection. */
+  /** Called before each TLS handshake. May replace the server's certificate, which then applies to this handshake already. */
   beforeHandshake?: () => void;
-  /** Default: MAX_UNAUTHENTICATED_MS. */
+  /** How long a TLS connection may stay open without an authenticated request. Default: MAX_UNAUTHENTICATED_MS. */
   maxUnauthenticatedMs?: number;
-  /** Default: CALLER_CONNECTIONS. */
+  /** Connection limits for authenticated users. Default: CALLER_CONNECTIONS. */
   callerLimits?: CallerLimits;
-  /** Whether a request is served by an extension API server. Default: none are. */
+  /** Whether a request is served by an extension API server. Default: none is. */
   isExtension?: (info: RequestInfo) => boolean;
 };
 
@@ -162,7 +162,10 @@ export class ApiListeners {
 
   #accept(server: Server | Http2SecureServer, connectionOf: (request: AnyRequest) => ClientConnection): void {
     const { handler } = this.#parts;
-    /** `used`: emits `close` once the connection is no longer in use. */
+    /**
+     * Handles a call. `used`: the response or socket that emits `close` when the call has ended; until then, the connection counts as in
+     * use.
+     */
     const handle = (call: HttpCall, used: EventEmitter, connection: ClientConnection) => {
       if (!connection.isLocal) used.once('close', connection.use());
       handler.handle(call, connection);

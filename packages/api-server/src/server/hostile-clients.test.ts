@@ -88,7 +88,7 @@ test('ends a request when its timeout expires', async () => {
     [wrong.status, wrong.json().message],
     [400, 'invalid timeout specified in the request URL - time: invalid duration "1x"'],
   );
-  // a body that is never completed
+  // sends only the start of the body and then neither continues nor disconnects
   const socket = connect(server.socketPath);
   socket.write(`POST ${PODS}?timeout=50ms HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{`);
   const [answer] = await once(socket, 'data');
@@ -180,10 +180,10 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 
 const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
 
-/** HEADERS frame for `GET /`. All fields except the host are in HPACK's static table. */
+/** Builds a HEADERS frame for `GET /`. All its fields except the host are in HPACK's static table. */
 const GET = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x41, 0x01]), Buffer.from('a')]);
 
-/** Sends frames without reading. Resolves once the server has closed the connection. */
+/** Sends HTTP/2 frames without reading. Resolves once the server has closed the connection. */
 async function flood(server: TestServer, frames: Iterable<Buffer>): Promise<void> {
   const socket = connectTls({
     port: server.port,

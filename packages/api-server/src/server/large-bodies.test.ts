@@ -12,7 +12,7 @@ function work(ms: number): void {
 
 const userOf = (username: string, ...groups: string[]) => ({ username, groups });
 
-/** Returns a body that was received completely. */
+/** Returns a tracked body of this size that has been received completely. */
 function received(bodies: LargeBodies, bytes: number, user = userOf('a')) {
   const body = bodies.open(user);
   body.received(bytes);

@@ -11,7 +11,7 @@ const LARGE_BYTES = 64 << 10;
 const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
-/** The large bodies of a caller (`callerOf`). */
+/** The large bodies that count against one caller (`callerOf`). */
 type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
 
 type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void; hadTurn?: boolean };

@@ -8,7 +8,7 @@ import { TestServer } from './test-server.fixture.ts';
 
 const MAPS = '/api/v1/namespaces/x/configmaps';
 
-/** Starts sending a body. The returned function sends the rest and returns the response's status code. */
+/** Starts sending a request body. The returned function sends the rest and returns the response's status code. */
 function begin(server: TestServer, method: string, path: string, body: object): () => Promise<number> {
   const text = JSON.stringify(body);
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';

@@ -46,13 +46,13 @@ export const HTTP1_BOUNDS: ServerOptions = {
 /** Limits for HTTP/2 connections, over which a client multiplexes all of its watches. */
 export const HTTP2_BOUNDS: SecureServerOptions = {
   settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES, enablePush: false },
-  // in MB, including unsent response data (at most one group of parts per stream, see `write-parts.ts`)
+  // memory limit of a connection in MB, including unsent response data (at most one group of parts per stream, see `write-parts.ts`)
   maxSessionMemory: 64,
   maxSettings: 32,
   maxOutstandingPings: 10,
   maxSessionInvalidFrames: 100,
   maxSessionRejectedStreams: 100,
-  // a restarting informer cancels all of its watches at once
+  // allows a burst of cancellations, because a restarting informer cancels all of its watches at once
   streamResetBurst: 1000,
   streamResetRate: 33,
   handshakeTimeout: MAX_HEADERS_MS,

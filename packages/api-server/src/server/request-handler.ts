@@ -19,17 +19,17 @@ import type { ClientConnection, ServerParts } from './server-parts.ts';
 const LOCAL_ADMIN: UserInfo = { username: 'system:admin', groups: [MASTERS, 'system:authenticated'] };
 const ANONYMOUS_USER: UserInfo = { username: ANONYMOUS, groups: [UNAUTHENTICATED] };
 
-/** A request, before its URL is parsed. */
+/** An HTTP request and its response, before the request's URL is parsed. */
 export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
 
-/** Handles calls from all listeners. `stop` resolves once all of them have been answered. */
+/** The request handler as seen by the listeners. `stop` resolves once all calls have been answered. */
 export type CallHandler = Pick<RequestHandler, 'handle' | 'stop'>;
 
 type Handled = {
   connection: ClientConnection;
   lifetime: RequestLifetime;
   observed: ObservedRequest;
-  /** Sent with the response, even if the request fails. */
+  /** Warnings to send with the response, even if the request fails. */
   warnings: Warnings;
 };
 

@@ -13,7 +13,7 @@ export type RequestInfo = {
   verb: string;
   apiGroup: string;
   apiVersion: string;
-  /** The namespace. For requests for a Namespace object, this is the object's name. */
+  /** The namespace in the path. For requests for a Namespace object, this is the object's name. */
   namespace: string;
   /** The plural resource name. */
   resource: string;
@@ -42,7 +42,7 @@ const OF_NAMESPACES = ['status', 'finalize'];
 
 const VERBS_IN_PATHS = ['proxy', 'watch'];
 
-/** Derives the request info from the method and URL. */
+/** Derives the request attributes from the method and URL. */
 export function requestInfo(method: string, { path, query }: RequestUrl): RequestInfo {
   const parts = path.replaceAll(/^\/+|\/+$/g, '').split('/');
   const [prefix, ...rest] = parts;
@@ -99,7 +99,7 @@ export const PROXY = 'proxy';
 /** Subresources that connect the client to a backend: requests can be upgraded, and the backend provides the response. */
 export const CONNECTING: readonly string[] = ['attach', 'exec', 'portforward', PROXY];
 
-/** Subresources whose requests have no time limit. */
+/** Subresources whose requests have no timeout, such as `exec` and `log`. */
 const LONG_RUNNING = [...CONNECTING, 'log'];
 
 /** Whether a request is long-running, which means that it has no timeout. */

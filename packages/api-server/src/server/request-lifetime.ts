@@ -38,7 +38,7 @@ export class RequestLifetime implements Disposable {
     this.#response = response;
     const disconnected = () => this.#disconnected();
     response.once('close', disconnected);
-    // an HTTP/1 client that half-closes the connection has aborted its request
+    // `aborted` is also emitted if an HTTP/1 client half-closes the connection, which counts as a disconnect
     request.once('aborted', disconnected);
     for (const stream of [request, response]) stream.on('error', disconnected);
   }

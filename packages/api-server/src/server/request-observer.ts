@@ -8,21 +8,21 @@ import type { RequestInfo } from './request-info.ts';
 export type ObservedRequest = {
   readonly auditId: string;
   readonly request: HttpRequest;
-  /** Unix milliseconds. */
+  /** When the request was received, in Unix milliseconds. */
   readonly startMs: number;
-  /** '' on the unix socket. */
+  /** The client's IP address; '' on the unix socket. */
   readonly remoteAddress: string;
   info?: RequestInfo;
   query?: URLSearchParams;
   isLongRunning?: boolean;
-  /** The authenticated user. */
+  /** The user as authenticated, before impersonation. */
   user?: UserInfo;
   /** The impersonated user, if any. */
   impersonated?: UserInfo;
   decision?: 'allow' | 'forbid';
-  /** The authorizer's reason for allowing the request. */
+  /** Why the authorizer allowed the request. */
   reason?: string;
-  /** Set if an observer needs the objects in the request and response bodies. */
+  /** Collects the objects in the request and response bodies; set only if an observer needs them. */
   bodies?: ObservedBodies;
 };
 
@@ -33,11 +33,11 @@ export type RequestObserver = {
    * not reject.
    */
   room?(): Promise<void> | undefined;
-  /** The request was authenticated. */
+  /** Called when the request has been authenticated. */
   received?(request: ObservedRequest): void;
-  /** The request is being processed. Called only for long-running requests, before their work begins. */
+  /** Called when the work of a long-running request begins. Not called for other requests. */
   started?(request: ObservedRequest): void;
-  /** The request has ended. `status`: the HTTP status, or 0 if the client disconnected before the response. */
+  /** Called when the request has ended. `status`: the HTTP status, or 0 if the client disconnected before the response. */
   completed(request: ObservedRequest, status: number): void;
 };
 

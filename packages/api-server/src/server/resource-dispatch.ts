@@ -60,7 +60,10 @@ const isReplaced = ({ info, exchange, parts }: AuthorizedRequest): boolean =>
 const isOf = ({ apiGroup, apiVersion, resource }: RequestInfo, { group, version, plural }: Resource): boolean =>
   apiGroup === group && apiVersion === version && resource === plural;
 
-/** Like `handlerOf`, but for custom resources, whose paths are not routed individually. Returns `undefined` if the path does not exist. */
+/**
+ * Returns the handler for a request for a custom resource. Unlike those of built-in resources (`handlerOf`), these paths are not routed
+ * individually. Returns `undefined` if the path does not exist.
+ */
 function customHandler(info: RequestInfo, resource: Resource, parts: ServerParts): SubresourceHandler | undefined {
   const { verb, name, subresource, isBelowNamespace } = info;
   const readsAll = ['list', 'watch'].includes(verb) && info.parts.length === 1;

@@ -37,7 +37,7 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
   };
 }
 
-/** Returns the write options sent by the client in the query, without defaults. */
+/** Returns the write options in the query as the client sent them, without defaults. */
 function sentOptions(query: URLSearchParams): object {
   const [dryRun, fieldManager, fieldValidation] = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) =>
     query.getAll(name),

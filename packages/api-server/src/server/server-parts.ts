@@ -15,7 +15,7 @@ import type { ComputedResource } from './computed-resource.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestObserver } from './request-observer.ts';
 
-/** The registry functions that the server needs for one resource in one version. */
+/** The registry functions that request handling uses, for one resource in one version. */
 export type ServedResource = Pick<
   ResourceRegistry,
   'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'reach' | 'toStored'
@@ -26,25 +26,25 @@ export type SubresourceHandler = (request: ResourceRequest) => Promise<void>;
 
 /** Responds to non-resource requests: discovery, health, OpenAPI documents and the version. */
 export interface PathDocuments {
-  /** Throws `ApiError`. */
+  /** Returns the response to a request for a non-resource path. Throws `ApiError`. */
   respond(request: PathRequest): Promise<PathResponse>;
-  /** Returns the response to a request for an unknown resource. May throw 404. */
+  /** Returns the response to a request for a resource that the server does not have, in this API group. May throw a 404 error. */
   unknownResource(group: string): PathResponse;
 }
 
-/** A client's connection: via the local unix socket, which only root can access, or TLS. */
+/** The connection of a client, either over the local unix socket, which only root can access, or over TLS. */
 export type ClientConnection =
   | { isLocal: true }
   | {
       isLocal: false;
       tlsSocket: TLSSocket;
-      /** Marks the connection as in use until the returned function is called. */
+      /** Marks the connection as in use, so that it is not closed as idle until the returned function is called. */
       use: () => () => void;
       /** Must be called once a request on the connection is authenticated. Throws 429 if the user has too many connections. */
       authenticated: (username: string) => void;
     };
 
-/** Group versions served by extension API servers. */
+/** The part of the server that routes requests to extension API servers. */
 export type ExtensionServers = {
   /** Returns the handler for a request served by an extension API server; `undefined` if this server handles the request itself. */
   handlerOf: (info: RequestInfo) => ((request: AuthorizedRequest) => Promise<void>) | undefined;
@@ -63,7 +63,7 @@ export type ServerParts = {
   subresources: ReadonlyMap<string, SubresourceHandler>;
   /** Resources whose objects are not stored. */
   computed?: readonly ComputedResource[];
-  /** Default: there are no extension API servers. */
+  /** Routes requests to extension API servers. Default: there are none. */
   extensions?: ExtensionServers;
   /** Returns a signal that aborts when a custom resource is removed or changes. Default: custom resources never change. */
   endOf?: (resource: Resource) => AbortSignal;
@@ -75,18 +75,18 @@ export type ServerParts = {
   /** Returns the user impersonated by a request, or `undefined` if there is none. Throws 403 if the impersonation is not allowed. */
   impersonate: (rawHeaders: readonly string[], attributes: AuthorizationAttributes) => UserInfo | undefined;
   authorizer: Authorizer;
-  /** Shared by all watches. */
+  /** Encodes the events of all watches, so that watches of the same object share the encoding. */
   encoder: EventEncoder;
-  /** Shared by all lists. */
+  /** Lets long lists take turns: only one of them computes a slice at a time. */
   sliceTurns: SliceTurns;
   logger: Logger;
   now: () => number;
-  /** Notified of each request. */
+  /** Observers that are notified of each request. */
   observers?: readonly RequestObserver[];
   flowControl: FlowControl;
-  /** Limits watches. */
+  /** Limits the number of concurrent watches. */
   watches: LongRunning;
-  /** Limits other requests without a timeout, such as logs. */
+  /** Limits the number of other concurrent requests without a timeout, such as logs. */
   streams: LongRunning;
   /** Resolves once all writes so far are durable. Returns `undefined` if they already are. Rejects with an `ApiError` if the disk fails. */
   untilDurable: () => Promise<void> | undefined;

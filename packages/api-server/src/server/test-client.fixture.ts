@@ -6,10 +6,10 @@ import { request as secureRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import type { TestServer } from './test-server.fixture.ts';
 
-/** A server's listening addresses. */
+/** Where a test server listens. */
 type Endpoint = Pick<TestServer, 'socketPath' | 'port' | 'certificate'>;
 
-/** How test clients reach the server. */
+/** The ways in which test clients connect to the server. */
 export const WAYS = ['the unix socket', 'HTTP/1.1 over TLS', 'HTTP/2 over TLS'] as const;
 
 export type Way = (typeof WAYS)[number];
@@ -24,7 +24,7 @@ export type Call = {
 
 export type OpenAnswer = { status: number; headers: IncomingHttpHeaders; body: Readable; close: () => void };
 
-/** Sends a request over a dedicated connection. Over TLS, `user` defaults to root. */
+/** Sends a request over a dedicated connection, which stays open until `close` is called. Over TLS, the user is `root` by default. */
 export async function open(server: Endpoint, way: Way, call: Call): Promise<OpenAnswer> {
   const { method = 'GET', path, user = 'root', body } = call;
   const token = way === 'the unix socket' || user === '' ? {} : { authorization: `Bearer token-${user}` };

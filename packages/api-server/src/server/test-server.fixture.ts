@@ -28,18 +28,18 @@ import type { ServedResource, ServerParts } from './server-parts.ts';
 const schema = await Schema.load();
 
 export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymousPaths' | 'observers'>> & {
-  /** The handlers, or a function that builds them for a store. */
+  /** Subresource handlers, or a function that builds them for a store. */
   subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
-  /** Default: only the mandatory FlowSchemas and priority levels. */
+  /** Flow control for requests. Default: only the mandatory FlowSchemas and priority levels. */
   flowControl?: FlowControl;
   /** Maximum number of long-running requests per user. */
   maxLongRunning?: number;
   maxUnauthenticatedMs?: number;
   callerLimits?: CallerLimits;
   strangers?: StrangerConnections;
-  /** Default: allows everything. */
+  /** Decides whether a request is authorized. Default: all requests are. */
   decide?: (attributes: AuthorizationAttributes) => Verdict['decision'];
-  /** Overrides functions of all resources. */
+  /** Replacements for registry functions of all resources. */
   resource?: Partial<ServedResource>;
 };
 
@@ -48,10 +48,10 @@ export class TestServer implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'api-server-'));
   readonly store: ObjectStore = new MemoryStore();
   readonly #registries = new Registries({ schema, strategies: {}, store: this.store });
-  /** Authorized requests, e.g. `alice list pods x/`. */
+  /** All requests that were authorized, e.g. `alice list pods x/`. */
   readonly authorized: string[] = [];
   readonly errors: unknown[] = [];
-  /** The number of requests over TLS. */
+  /** Number of requests over TLS, each of which is authenticated. */
   authentications = 0;
   readonly listeners: ApiListeners;
   readonly handler: RequestHandler;
@@ -139,7 +139,7 @@ function impersonated(rawHeaders: readonly string[], user: UserInfo): UserInfo |
   return { username: rawHeaders[at + 1]!, groups: [] };
 }
 
-/** Returns the registry with some functions replaced. */
+/** Returns the registry's functions, some of them replaced by `changes`. */
 const withChanges = (registry: ResourceRegistry, changes: Partial<ServedResource> = {}): ServedResource => ({
   create: (...given) => registry.create(...given),
   get: (...given) => registry.get(...given),

@@ -13,7 +13,7 @@ const EXEC = '/api/v1/namespaces/x/pods/web/exec';
 const upgrade = (path: string, headers = '') =>
   `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n${headers}\r\nhello`;
 
-/** Switches to a protocol that echoes all bytes. */
+/** A subresource handler that switches to a protocol in which all bytes are echoed. */
 const echo: SubresourceHandler = async ({ exchange, info }) => {
   if (info.name === 'refused') throw forbidden({ group: '', plural: 'pods' }, info.name, 'no');
   const { socket, head } = exchange.upgrade!();

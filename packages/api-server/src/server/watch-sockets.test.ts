@@ -1,4 +1,4 @@
-/** Watches over WebSocket. */
+/** Tests of watches over WebSocket. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -23,7 +23,7 @@ function handshake(server: TestServer, path: string, headers: Record<string, str
 
 type Message = { opcode: number; payload: Buffer };
 
-/** Yields the response head, then the messages. */
+/** Yields the head of the handshake response and then each WebSocket message. */
 async function* received(socket: Socket): AsyncGenerator<string | Message, undefined> {
   let buffer: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let hasHead = false;

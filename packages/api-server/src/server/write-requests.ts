@@ -37,13 +37,16 @@ export async function patchOne(request: ResourceRequest): Promise<void> {
   await sendWritten(request, await request.served.patch(placeOf(request), patch, contextOf(request, options)));
 }
 
-/** Waits as for a large body if the object is large, because even a small patch to it takes as much time. */
+/**
+ * Waits for the request's turn as if its body were large, if the stored object is large: even a small patch to such an object takes as much
+ * time.
+ */
 async function takeTurn(request: ResourceRequest): Promise<void> {
   const { largeBody, signal } = request.exchange;
   await largeBody?.turnFor(storedBytes(request), signal);
 }
 
-/** Returns the object's size; 0 if it does not exist. */
+/** Returns the size of the stored object in bytes; 0 if it does not exist. */
 function storedBytes(request: ResourceRequest): number {
   try {
     return request.served.get(placeOf(request)).bytes.length;

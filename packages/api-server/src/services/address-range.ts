@@ -9,9 +9,9 @@ import { type Cidr, cidrContains, formatIp, type IpAddress, parseCidr, parseIp }
 const MAX_RESERVED = 256;
 const MIN_RESERVED = 16;
 const RESERVED_SHARE = 16;
-/** Random attempts before trying all addresses in order. */
+/** Number of random addresses to try before searching all addresses in order. */
 const RANDOM_TRIES = 100;
-/** Limits for the number of host bits, as in upstream: at most 20 for IPv6. */
+/** Limits for the number of host bits in a range, as in upstream: at most 20 for IPv6. */
 const HOST_BITS = { IPv4: { width: 32, least: 4, most: 24 }, IPv6: { width: 128, least: 4, most: 20 } } as const;
 
 /** A range of IP addresses of one family, used for the cluster IPs of services. */
@@ -48,7 +48,7 @@ export class AddressRange {
     return ranges as [AddressRange, ...AddressRange[]];
   }
 
-  /** The address of the Service `kubernetes`. */
+  /** The first usable address of the range, which the Service `kubernetes` gets. */
   get first(): string {
     return this.#at(1);
   }
@@ -71,7 +71,7 @@ export class AddressRange {
     return this.#firstFree(begin, this.#last, isTaken) ?? this.#firstFree(1, begin - 1, isTaken);
   }
 
-  /** Offset of the last usable address. In IPv4 ranges, the last address is the broadcast address. */
+  /** Offset of the last usable address. The last address of an IPv4 range is the broadcast address and not usable. */
   get #last(): number {
     return this.family === 'IPv4' ? this.#size - 2 : this.#size - 1;
   }

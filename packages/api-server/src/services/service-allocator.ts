@@ -36,13 +36,15 @@ export class ServiceAllocator {
   /** Values of stored services. Cached because decoding services with thousands of ports on every write would take seconds. */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
-  /** `ranges`: one range, or one per IP family. The first one's family is the default for services. */
+  /** `ranges`: one range of cluster IPs, or one per IP family. The family of the first range is the default for services. */
   constructor(store: ObjectStore, ranges: readonly [AddressRange, ...AddressRange[]]) {
     this.#store = store;
     this.#ranges = ranges;
   }
 
-  /** Called with a prepared service, before its validation. Throws an `ApiError` if no address or port is free. */
+  /**
+   * Allocates cluster IPs and node ports for a prepared service, before its validation. Throws an `ApiError` if no address or port is free.
+   */
   allocate(given: ApiObject, old: ApiObject | undefined): Allocation {
     const { service, errors } = chooseIpFamilies(given, old, this.#families);
     if (errors.length > 0) return { object: service, errors, end: () => {} };
@@ -120,7 +122,7 @@ function withNodePorts(service: ApiObject, used: ReadonlySet<number>): Assigned 
   return { object: withValue(object, ['spec', 'healthCheckNodePort'], choose()), errors };
 }
 
-/** Ports with the same number but different protocols get the same node port. */
+/** Assigns node ports to the service's ports that have none. Ports with the same number but different protocols get the same node port. */
 function withChosenPorts(service: ApiObject, choose: () => number): ApiObject {
   const chosen = new Map<number, number>();
   for (const port of objectsAt(service, 'spec', 'ports')) {

@@ -26,10 +26,10 @@ export type KubeletStub = {
 export type ConnectedNodeOptions = {
   kubelet?: KubeletStub;
   decide?: TestServerOptions['decide'];
-  /** Replaces the connector to the test's kubelet. */
+  /** Returns the connector to be used instead of `others`, which connects to the test's kubelet. */
   connector?: (others: NodeConnector) => NodeConnector;
   kubeletAuthority?: (own: string) => string;
-  /** Changes the options of connections. Default: no changes. */
+  /** Changes a connection's options, such as PodExecOptions, in admission. Default: no changes. */
   mutate?: (options: ApiObject) => ApiObject;
 };
 
@@ -56,7 +56,7 @@ function pod(name: string, spec: object): ApiObject {
 export class ConnectedNode implements AsyncDisposable {
   readonly server: TestServer;
   readonly #kubelet: Server;
-  /** Requests received by the kubelet, e.g. `GET /containerLogs/… by USER`. */
+  /** Requests that the kubelet has received, e.g. `GET /containerLogs/… by USER`. */
   readonly received: string[] = [];
   readonly requests: IncomingMessage[] = [];
   readonly #sockets = new Set<Socket>();
@@ -160,10 +160,10 @@ const admissionOf = (mutate: (options: ApiObject) => ApiObject = (options) => op
   validate: async () => undefined,
 });
 
-/** A client's upgraded connection. */
+/** A client's connection after the protocol upgrade. */
 export type Upgraded = { socket: Duplex; head: Buffer; headers: IncomingMessage['headers'] };
 
-/** Requests an upgrade over the unix socket. Returns the connection, or the refusal. */
+/** Requests a protocol upgrade over the unix socket. Returns the connection or, if the upgrade is refused, the response. */
 export function requestUpgrade(
   { server }: ConnectedNode,
   { path, method = 'POST', headers = {} }: { path: string; method?: string; headers?: OutgoingHttpHeaders },

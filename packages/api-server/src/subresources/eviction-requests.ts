@@ -63,7 +63,10 @@ function deletionOf(eviction: ApiObject): DeleteOptions & { dryRun: boolean } {
   return { ...(options as DeleteOptions), dryRun: (dryRun as string[]).length > 0 };
 }
 
-/** Evicting a pod that is not running or is already being deleted is not a disruption. */
+/**
+ * Whether evicting the pod counts as a disruption, which its budget must allow. If the pod is not running or is already being deleted, it
+ * does not.
+ */
 function needsBudget(pod: ApiObject): boolean {
   const isIdle = ['Pending', 'Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));
   return !isIdle && pod.metadata.deletionTimestamp === undefined;

@@ -10,7 +10,7 @@ export type PodLogOptions = {
   timestamps: boolean;
   skipVerification: boolean;
   sinceSeconds?: number;
-  /** Unix time in milliseconds. */
+  /** The `sinceTime` parameter, as Unix time in milliseconds. */
   sinceTimeMs?: number;
   tailLines?: number;
   limitBytes?: number;

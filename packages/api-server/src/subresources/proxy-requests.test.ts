@@ -7,7 +7,7 @@ import { ConnectedNode } from './connected-node.fixture.ts';
 
 const PROXY = '/api/v1/nodes/n1/proxy';
 
-/** Starts a node whose kubelet is in this process, because requests are not proxied to loopback addresses. */
+/** Starts a node whose kubelet is in this process. Requests to a kubelet on a loopback address would not be proxied. */
 function startLocal(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<ConnectedNode> {
   const kubelet = createServer(listener);
   const local = { nodeName: 'n1', serve: (connection: object) => void kubelet.emit('connection', connection) };

@@ -46,7 +46,7 @@ async function proxy(
   await forwardRequest(exchange, { backend, path, prefix: encodedPath(prefixOf(info)) });
 }
 
-/** Relative links in a backend's pages only work if the path ends with a slash. */
+/** Redirects the client to the path with a trailing slash, because relative links in a backend's pages only work with it. */
 function redirectToRoot({ writer, info }: ResourceRequest, query: string): Promise<void> {
   const location = `${encodedPath(prefixOf(info))}/${query}`;
   return writer.bytes(301, { contentType: '', parts: [] }, { location });

@@ -2,11 +2,11 @@ import { ApiError, badRequest } from '@podwright/api-machinery';
 
 /** The target named in a proxy request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. Absent parts are ''. */
 export type ProxyTarget = {
-  /** The target as requested. */
+  /** The whole target, as in the URL. */
   id: string;
   scheme: '' | 'http' | 'https';
   name: string;
-  /** A port number or name. */
+  /** The number or name of the port to connect to; '' if absent. */
   port: string;
 };
 

@@ -12,7 +12,7 @@ const pathOf = (kind: string, pod: string, query = '') => `/api/v1/namespaces/de
 
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n';
 
-/** Echoes in uppercase. */
+/** A kubelet that echoes what clients send on an upgraded connection, in uppercase. */
 const ECHO: KubeletStub = {
   upgrade: (_, socket, head) => {
     socket.write(`${SWITCHED}hello `);
@@ -37,7 +37,7 @@ async function refusal(node: ConnectedNode, path: string, method?: string): Prom
   return `${code} ${reason}: ${message}`;
 }
 
-/** Everything that the server sends until it ends the connection. */
+/** Returns everything that the server sends on an upgraded connection until it ends it. */
 async function rest({ socket, head }: Pick<Upgraded, 'socket' | 'head'>): Promise<string> {
   const chunks: Buffer[] = [head, ...(await socket.toArray())];
   return Buffer.concat(chunks).toString();

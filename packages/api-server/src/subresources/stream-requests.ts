@@ -38,8 +38,8 @@ async function serveStream(request: ResourceRequest, parts: StreamParts, kind: S
 }
 
 /**
- * WebSocket clients send GET, i.e. the verb `get`. Like clients that send POST, they must have `create` on the subresource: users who may
- * only read pods must not run commands in them.
+ * Throws 403 unless the user has `create` on the subresource, which clients that send POST need anyway. WebSocket clients send GET, i.e.
+ * the verb `get`, but users who may only read pods must not run commands in them.
  */
 function requireCreate({ exchange, info, resource, user }: ResourceRequest, authorizer: Authorizer): void {
   if (info.verb === 'create') return;
@@ -48,7 +48,7 @@ function requireCreate({ exchange, info, resource, user }: ResourceRequest, auth
   if (decision !== 'allow') throw forbidden(resource, info.name, reason);
 }
 
-/** Returns the options in the form of the API kind, such as PodExecOptions. */
+/** Returns the request's query parameters in the form of the API's options kind, such as PodExecOptions. */
 function requestedOptions(kind: StreamKind, query: URLSearchParams): JsonObject {
   if (kind === 'portforward') {
     const ports = query.getAll('ports').flatMap((list) => list.split(',').map(portOf));

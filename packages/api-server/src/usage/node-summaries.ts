@@ -6,7 +6,7 @@ import type { NodeConnector } from '../backends/node-connector.ts';
 /** The kubelet's path for CPU and memory only. Other statistics would require it to measure files. */
 const PATH = '/stats/summary?only_cpu_and_memory=true';
 const TIMEOUT_MS = 10_000;
-/** Maximum size of a response. The statistics of a thousand containers take about 1 MiB. */
+/** Maximum size of a kubelet's response. The statistics of a thousand containers take about 1 MiB. */
 const MAX_BYTES = 32 << 20;
 
 /** `cpuNanoCores`: the average since the kubelet's previous measurement. `memoryBytes`: the working set. */
@@ -15,9 +15,9 @@ export type Use = { atMs: number; cpuNanoCores: number; memoryBytes: number };
 export type PodUse = { namespace: string; name: string; containers: { name: string; use: Use }[] };
 
 export type NodeUse = {
-  /** Undefined after a kubelet start until it has taken two measurements, which CPU usage requires. */
+  /** Usage of the whole node. Undefined after a kubelet start until it has taken two measurements, which CPU usage requires. */
   node: Use | undefined;
-  /** The usage of pods. Pods with a running container whose usage is unknown are omitted. */
+  /** Usage of each pod. A pod is omitted if the usage of one of its running containers is unknown. */
   pods: PodUse[];
 };
 

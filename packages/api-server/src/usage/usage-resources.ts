@@ -78,7 +78,7 @@ async function usesOf(all: readonly string[], parts: UsageParts, signal: AbortSi
   return new Map(names.flatMap((name, index) => (uses[index] === undefined ? [] : [[name, uses[index]] as const])));
 }
 
-/** Whether the node lifecycle controller has stopped seeing heartbeats. */
+/** Whether the node lifecycle controller no longer sees the node's heartbeats. */
 const isLost = (node: ApiObject | undefined): boolean =>
   node !== undefined &&
   objectsAt(node, 'status', 'conditions').some(({ type, status }) => type === 'Ready' && status === 'Unknown');

@@ -2,7 +2,7 @@ import { badRequest, DecodeError, invalid, namedKind } from '@podwright/api-mach
 import { invalidValue } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type JsonObject } from '@podwright/kube-schema';
 
-/** Like `namedKind`, but for bodies of custom kinds, which must declare the expected kind. */
+/** Returns the kind that a body for a custom resource declares. Unlike in `namedKind`, it must be the expected one. */
 export function customKind(value: unknown, expected: GroupVersionKind): GroupVersionKind {
   const named = namedKind(value, expected);
   const { apiVersion = '', kind = '', metadata } = (value ?? {}) as JsonObject & { metadata?: { name?: unknown } };

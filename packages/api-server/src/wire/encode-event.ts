@@ -14,7 +14,7 @@ import { type AnyObject, decoded, metadataOf, type ResourceEncoding, revisionOf 
 /** A watch event. */
 export type OutputEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
-  /** All changes up to this revision have been sent. One bookmark may mark the end of the initial events. */
+  /** A bookmark: all changes up to this revision have been sent. One bookmark may mark the end of the initial events. */
   | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean }
   | { type: 'ERROR'; status: FailureStatus };
 
@@ -26,7 +26,7 @@ export type EventEncoding = ResourceEncoding & {
 /** The buffers that make up an encoded event, to be written in order. */
 type Frame = readonly Uint8Array[];
 
-/** Frames of an object by format. `second`: when the ages in a table were computed. */
+/** An object's encoded frames by format. `second`: the time for which a table's ages were computed, in Unix seconds. */
 type Frames = Map<string, { frame: Promise<Frame>; second: number }>;
 
 const FRAME_END = Buffer.from('}\n');
@@ -95,8 +95,8 @@ function bookmarkOf(
 }
 
 /**
- * Includes the metadata in the table row of the bookmark that ends the initial events, because that is where clients look for the
- * annotation.
+ * Returns the encoding for an event. For the bookmark that ends the initial events, it makes table rows include the metadata, because that
+ * is where clients look for the annotation.
  */
 function withInitialEnd(event: OutputEvent, encoding: EventEncoding): EventEncoding {
   const isEnd = event.type === 'BOOKMARK' && event.isInitialEnd && encoding.includeObject === 'None';

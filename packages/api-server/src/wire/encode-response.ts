@@ -72,7 +72,7 @@ export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): 
 const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 /**
- * Whether the table's rows are sorted, in which case all of them are needed before the first can be sent. Only the flow control kinds have
+ * Whether the table's rows are sorted, in which case all rows are needed before the first one can be sent. Only the flow control kinds have
  * sorted tables; administrators create these objects, so there are few of them.
  */
 const isOrdered = ({ format, resource }: ResourceEncoding): boolean =>
@@ -96,7 +96,9 @@ const listMetadata = ({ revision, remainingItemCount, ...page }: ObjectPage): Js
   ...(remainingItemCount !== undefined && { remainingItemCount }),
 });
 
-/** Like `oneValue`, but for lists. */
+/**
+ * Returns the value to encode for a list, converted if the client requested a conversion. Throws 406 if that conversion is not possible.
+ */
 export async function listValue(
   page: ObjectPage,
   convertTo: OutputFormat['convertTo'],

@@ -13,8 +13,8 @@ import { decoded } from './response-content.ts';
 export type SlicedBody = { contentType: string; slices: AsyncIterable<Uint8Array> };
 
 /**
- * A list to encode. `listWith` returns the list as JSON, containing only the given objects; the last field of the result must be the one
- * that holds the elements.
+ * A list to encode. `listWith` returns the list as JSON, containing only the given objects; the field that holds the list's elements must
+ * be its last one.
  */
 export type SlicedList = {
   objects: readonly StoredObject[];
@@ -49,7 +49,7 @@ async function* jsonSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   yield Buffer.from(isPretty ? '\n  ]\n}' : ']}\n');
 }
 
-/** Formats list elements with the indentation that they have inside an object. */
+/** Formats list elements as indented JSON, one level deeper than at the top level. */
 const indented = (elements: readonly unknown[]): string =>
   `  ${JSON.stringify(elements, null, 2).slice('[\n'.length, -'\n]'.length).replaceAll('\n', '\n  ')}`;
 
@@ -69,7 +69,10 @@ async function yamlElements(elements: readonly unknown[]): Promise<string> {
   return texts.map((text) => `- ${text.replaceAll(/\n(?=[^\n])/g, '\n  ')}`).join('');
 }
 
-/** Encodes the items twice: the first time only to determine their total length, which has to be sent before them. */
+/**
+ * Encodes a list as protobuf. The items are encoded twice: the first time only to determine their total length, which has to be sent before
+ * them.
+ */
 async function* protobufSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   let itemsBytes = 0;
   for await (const items of protobufItems(list)) itemsBytes += items.length;

@@ -16,7 +16,7 @@ const AUTOSCALER: ApiObject = {
   status: { currentReplicas: 0, desiredReplicas: 0 },
 };
 
-/** Returns the autoscaler as autoscaling/v2. */
+/** Converts an autoscaling/v1 HorizontalPodAutoscaler to autoscaling/v2, the stored version. */
 const toStored = ({ metadata, spec, status }: ApiObject): ApiObject => {
   const { targetCPUUtilizationPercentage: averageUtilization, ...others } = spec as Record<string, unknown>;
   const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization } };

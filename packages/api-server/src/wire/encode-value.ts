@@ -1,7 +1,7 @@
 import { encodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
 import type { OutputFormat } from './negotiation.ts';
 
-/** A response body. Its parts must not be modified, because they may share memory with stored objects. */
+/** A response body: `parts` are concatenated. They must not be modified, because they may share memory with stored objects. */
 export type Body = { contentType: string; parts: readonly Uint8Array[] };
 
 export const NEWLINE = Buffer.from('\n');

@@ -8,7 +8,8 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 export type Warn = (message: string) => void;
 
 /**
- * Adds warnings about the problems or, with `Strict`, returns them as an error message instead. `problems`: as returned by `decodeJson`.
+ * Reports the unknown and duplicate fields of a request body: adds a warning for each or, with `Strict`, returns them as an error message.
+ * `problems`: as returned by `decodeJson`.
  */
 export function strictError(
   problems: readonly string[],

@@ -37,21 +37,23 @@ export type HttpResponse = EventEmitter & {
 export type ObservedBodies = {
   request?: object;
   response?: object;
-  /** Audit event annotations added by admission. `level`: the lowest event level that includes it. Default: `Metadata`. */
+  /**
+   * Audit event annotations added by admission. `level`: the lowest audit level at which the annotation is recorded. Default: `Metadata`.
+   */
   annotations?: Map<string, { value: string; level: 'Request' | undefined }>;
 };
 
 /** Tracks a request's body, so that the server can limit the total size of all request bodies. */
 export type LargeBody = {
-  /** Aborts with a 429 if the server drops the body because the total size is exceeded. */
+  /** Aborts with a 429 if the server drops the body because the total size of all request bodies exceeds the limit. */
   refused: AbortSignal;
-  /** Counts the bytes of the body currently in memory. Throws 429 if the total size is exceeded. */
+  /** Counts the bytes of the body currently in memory. Throws 429 if the total size of all request bodies exceeds the limit. */
   received(bytes: number): void;
   /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
   /**
-   * Waits for a turn before work on a stored object of this size, as for a request body of that size. Returns immediately if the body has
-   * already had its turn.
+   * Waits for a turn to process a stored object of this size, which is treated like a request body of the same size. Returns immediately if
+   * the request's body has already had its turn.
    */
   turnFor(objectBytes: number, signal?: AbortSignal): Promise<void>;
 };
@@ -73,9 +75,9 @@ export type HttpExchange = {
   upgrade?: () => { socket: Duplex; head: Buffer };
   /** When the request was authorized (`performance.now`). Unset if it needs no authorization. */
   authorizedMs?: number;
-  /** Bounds the memory and the processing time of the body, if it is large. */
+  /** Limits the memory used by the body, and the time to process it, if the body is large. */
   largeBody?: LargeBody;
-  /** Records the objects in the bodies; undefined if they are not needed. */
+  /** Records the objects in the request and response bodies. Unset if no one needs them. */
   bodies?: ObservedBodies;
   /** The response is sent only after this resolves, so that clients never read state that a power failure could undo. */
   untilDurable?: () => Promise<void> | undefined;

@@ -17,7 +17,7 @@ export type OutputFormat = {
   convertTo?: Conversion;
 };
 
-/** Clients used interactively. They receive indented JSON. */
+/** User agents of interactive clients, which receive indented JSON. */
 const HUMAN_CLIENTS = /^(?:curl|Wget|Mozilla\/5\.0)/;
 const KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
 const VERSIONS = ['v1', 'v1beta1'];

@@ -70,7 +70,7 @@ test('derives the field manager from the User-Agent if the query has none', () =
   assert.equal(managerOf('', ''), '');
 });
 
-/** Reads the parameters of a watch if the query starts with `watch=1`, otherwise those of a list. */
+/** Parses a query: as the parameters of a watch if it starts with `watch=1`, otherwise as those of a list. */
 const parameters = (text: string) => listParameters(query(text), { isWatch: text.startsWith('watch=1') });
 
 test('parses list and watch parameters like Go', () => {

@@ -4,7 +4,7 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type JsonObject, type Schema } from '@podwright/kube-schema';
 import type { Conversion, OutputFormat } from './negotiation.ts';
 
-/** A stored object, or one that is not stored, e.g. the result of a dry run. */
+/** An object in a response: either a stored one, or one that is not stored, such as the result of a dry run. */
 export type AnyObject = StoredObject | ApiObject;
 
 /** A list of objects, as returned by the registry. */
@@ -40,7 +40,7 @@ export const decoded = (object: AnyObject): ApiObject => (object instanceof Stor
 export const revisionOf = (object: AnyObject): string =>
   object instanceof StoredObject ? String(object.revision) : (object.metadata.resourceVersion ?? '');
 
-/** Reduces an object to its metadata. */
+/** Converts an object to a PartialObjectMetadata. */
 export const metadataOf = (object: AnyObject, { version }: Pick<Conversion, 'version'>): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: apiVersionOf({ group: 'meta.k8s.io', version }),

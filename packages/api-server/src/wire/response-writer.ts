@@ -46,7 +46,7 @@ export class ResponseWriter {
   async watch(events: AsyncIterable<readonly OutputEvent[]>, options: WatchResponseOptions): Promise<void> {
     const { exchange } = this;
     if (exchange.upgrade !== undefined) {
-      // Go's WebSocket server requires an Origin header, which scripts on web pages cannot omit
+      // like Go's WebSocket server, reject requests without an Origin header; scripts on web pages cannot omit it
       if (headerOf(exchange.request, 'origin') === '') return this.#send(403, { contentType: '', parts: [] });
       const { sendWatchMessages } = await import('./watch-socket.ts');
       return sendWatchMessages(events, { ...options, exchange });

@@ -18,14 +18,14 @@ export type OpenResponse = { status: number; headers: IncomingHttpHeaders; body:
 export type ServedExchange = AsyncDisposable & {
   port: number;
   open: (sent: SentRequest, body?: Uint8Array | string) => Promise<OpenResponse>;
-  /** Sends a request and reads the whole response. */
+  /** Sends a request on a new connection and reads the whole response. */
   send: (
     sent: SentRequest,
     body?: Uint8Array | string,
   ) => Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>;
 };
 
-/** Starts a server on plain TCP that passes requests to the handler. */
+/** Starts a server on plain TCP that passes each request to the handler. */
 export async function serveExchanges(
   protocol: Protocol,
   handle: (exchange: HttpExchange) => Promise<void>,
@@ -80,7 +80,7 @@ async function open2(port: number, sent: SentRequest, body?: Uint8Array | string
   return { status: received[':status'], headers: received, body: stream, close: () => session.destroy() };
 }
 
-/** Ignores write errors, because a server may respond and close the stream before it has read the body. */
+/** Sends a request body. Ignores write errors, because a server may respond and close the stream before it has read the whole body. */
 function writeBody(stream: Writable, body: Uint8Array | string | undefined): void {
   stream.on('error', () => undefined);
   stream.end(body);

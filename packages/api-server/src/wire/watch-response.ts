@@ -19,7 +19,7 @@ export type WatchResponseOptions = {
   maxStallMs?: number;
 };
 
-/** The response writer, before the first byte is sent. */
+/** A response writer that has not sent anything yet. */
 export type UnsentWriter = {
   exchange: Pick<HttpExchange, 'response'>;
   begin: (status: number, headers: OutgoingHttpHeaders) => void;

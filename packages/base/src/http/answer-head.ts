@@ -21,7 +21,7 @@ const NO_BODY: Framing = { until: 'length', bytes: 0 };
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** Bytes left for response heads, including those of interim (1xx) responses. */
+/** The number of bytes that response heads may still take up, including those of interim (1xx) responses. */
 export type HeadBudget = { bytes: number };
 
 /**

@@ -3,7 +3,7 @@
 import { textOf } from '../values/texts.ts';
 import { CelError, CelList, CelMap, noOverload, Optional, typeName, Uint, type Value } from '../values/values.ts';
 
-/** Returns the error of a missing key. */
+/** Returns the error for a missing key. */
 export const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}`);
 
 const shown = (key: Value): string => (key instanceof Uint ? String(key.value) : (textOf(key) ?? typeName(key)));
@@ -16,14 +16,14 @@ export function access(operand: Value, key: Value): Value {
   throw operand instanceof CelList ? new CelError(`index out of bounds: ${shown(key)}`) : noKey(key);
 }
 
-/** Returns an element or entry, if it exists. */
+/** Returns a list element or map entry as an optional value, which is empty if it does not exist. */
 export function accessOptional(operand: Value, key: Value): Optional {
   const inner = operand instanceof Optional ? operand.value : operand;
   if (inner === undefined) return new Optional();
   return new Optional(find(inner, key));
 }
 
-/** Whether a field is present. */
+/** Whether an object has this field; false for an optional without a value. Throws `CelError` if the operand has no fields. */
 export function hasField(operand: Value, field: string): boolean {
   const inner = operand instanceof Optional ? operand.value : operand;
   if (inner === undefined) return false;

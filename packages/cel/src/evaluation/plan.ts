@@ -16,7 +16,7 @@ export function plan(checked: Checked): Plan {
   return new Planner(checked).plan(checked.expression);
 }
 
-/** Slot numbers of a loop's variables, and those of the enclosing loops. */
+/** Slot numbers of a loop's variables by name, and the slots of the enclosing loops. */
 type Slots = { readonly names: ReadonlyMap<string, number>; readonly outer: Slots | undefined };
 
 /** Functions that are called once, at planning time, if their argument is a constant. */
@@ -194,7 +194,7 @@ class Planner {
       try {
         return evaluate(frame);
       } catch (error) {
-        // a failed call costs 1, even if it was an argument that failed
+        // a call that fails costs 1, even if only one of its arguments has failed
         if (error instanceof CelError) frame.meter.charge(1);
         throw error;
       }

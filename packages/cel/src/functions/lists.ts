@@ -28,7 +28,7 @@ import {
 
 const COMPARABLE = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 
-/** Returns the cost of reading a value and everything in it. */
+/** Returns the cost of reading a value, including all nested values. */
 function readCost(value: Value): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * 0.1);
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1);
@@ -38,7 +38,7 @@ function readCost(value: Value): number {
   return 1;
 }
 
-/** The cost of Kubernetes functions that read all elements. */
+/** The cost of Kubernetes list functions that read all elements of the list. */
 export const elementsCost: CallCost = ([list]) => readCost(list!);
 
 /** The cost of functions that return a list. */
@@ -217,7 +217,7 @@ function sum(list: CelList, zero: Value, work: Evaluation): Value {
   return total;
 }
 
-/** Number of steps for comparing a value: one, plus one for every 100 characters of a string. */
+/** Number of steps for comparing a value with another: one, plus one for every 100 characters of a string. */
 const comparisonSteps = (value: Value): number => 1 + (typeof value === 'string' ? Math.ceil(value.length / 100) : 0);
 
 function extreme(list: CelList, which: 'min' | 'max', work: Evaluation): Value {

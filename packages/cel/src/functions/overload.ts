@@ -121,7 +121,7 @@ export const patternCost: CallCost = ([text, pattern]) =>
 export const patternCostOf = (text: Value, length: number): number =>
   traversal(1 + sizeOf(text)) * Math.ceil(length * PATTERN_CHARACTER);
 
-/** The implementation of functions that the evaluator handles itself, for example because it may skip an argument. */
+/** Placeholder implementation of functions that the evaluator handles itself, for example because it may skip an argument. */
 export function notCalled(): Value {
   throw new Error('a function that the evaluator handles itself was called');
 }

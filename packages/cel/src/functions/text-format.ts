@@ -100,7 +100,7 @@ function fixed(number: number, precision: number): string {
   return ((Math.floor(scaled) / 10 ** precision) * Math.sign(number)).toFixed(precision);
 }
 
-/** Formats a number as in upstream's locale: `1.5×10⁰³`. */
+/** Formats a number in scientific notation as upstream does, such as `1.5×10⁰³`. */
 function scientific(number: number, precision: number): string {
   const [mantissa, exponent = '0'] = number.toExponential(precision).split('e');
   const digits = Math.abs(Number(exponent)).toString().padStart(2, '0');

@@ -54,7 +54,7 @@ function* occurrences(text: string, part: string, from: number): Generator<numbe
 }
 
 /**
- * Returns the failure table of the algorithm: for each number n of matched characters, the length of the longest proper prefix of these
+ * Returns the Knuth-Morris-Pratt failure table: for each number n of matched characters, the length of the longest proper prefix of these
  * characters that is also a suffix of them.
  */
 function fallbacks(part: string): Uint32Array {

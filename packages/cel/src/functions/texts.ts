@@ -8,7 +8,8 @@ import { indexOfText, lastIndexOfText, splitAt } from './text-search.ts';
 const out = (index: bigint): CelError => new CelError(`index out of range: ${index}`);
 
 /**
- * Splits a string into characters. Each counts as a step of work, because upstream's cost of these calls is 1 however long the string is.
+ * Splits a string into characters. Every two UTF-16 code units count as a step of work, because upstream's cost of these calls is 1 however
+ * long the string is.
  */
 const charsOf = (text: string, work: Evaluation): string[] => {
   work.spend(Math.ceil(text.length / 2));

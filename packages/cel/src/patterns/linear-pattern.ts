@@ -27,7 +27,7 @@ const NEW_STATE_STEPS = 4;
 
 /** A state of the pattern's deterministic automaton. States and transitions are computed lazily and cached. */
 type State = {
-  /** The instructions to continue at. */
+  /** The instructions at which to continue with the next character. */
   readonly threads: readonly number[];
   /** The class of the previous character (`kindOf`), which determines the result of checks such as `\b`. */
   readonly before: string;
@@ -217,7 +217,9 @@ function readers(reading: readonly { read: (char: string) => boolean; next: numb
   return new Set(char === '' ? [] : reading.filter(({ read }) => read(char)).map(({ next }) => next));
 }
 
-/** Returns a representative of the character's class: position checks such as `^` and `\b` have the same result for both. */
+/**
+ * Returns a character that represents the class of this one: position checks such as `^` and `\b` have the same result for both characters.
+ */
 const kindOf = (char: string): string => (char === '' || char === '\n' ? char : /^\w$/.test(char) ? 'a' : ' ');
 
 const tooLarge = () => new PatternError('expression nests repetitions too deeply');

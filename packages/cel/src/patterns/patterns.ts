@@ -6,7 +6,7 @@ const MAX_TEXT_LENGTH = 100_000;
 /** Number of steps for all matches of one object, which take at most half a second in total. Once they are used up, nothing matches. */
 const MAX_STEPS = 4_000_000;
 
-/** A cache of the compiled patterns of one kind. */
+/** A cache of compiled patterns that all come from the same kind of source. */
 export class Patterns {
   readonly #compiled = new Map<string, LinearPattern | undefined>();
 

@@ -76,7 +76,7 @@ function valuesOf(schema: ValueSchema, isObject: boolean, name: string): SchemaV
   }
 }
 
-/** Returns a reader that throws for values of any other type. */
+/** Returns a reader that throws `CelError` for values that `read` does not accept, because they are not of this type. */
 const expecting =
   (type: string, read: (json: unknown) => ReturnType<JsonReader> | undefined): JsonReader =>
   (json) => {

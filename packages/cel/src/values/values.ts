@@ -116,7 +116,7 @@ export class TypeValue {
 export abstract class Opaque {
   abstract readonly typeName: string;
   abstract equals(other: Opaque): boolean;
-  /** The size used to compute the cost of comparisons. */
+  /** The value's size for computing the cost of comparing it. */
   readonly sizeForCost: number = 1;
 }
 
@@ -138,7 +138,7 @@ export class ValueList extends CelList {
   }
 }
 
-/** Concatenates two lists without copying them. It is nested no deeper than the expression. */
+/** The concatenation of two lists, without copying them. Concatenations are nested no deeper than in the expression. */
 export class ConcatList extends CelList {
   readonly size: number;
   readonly #first: CelList;

@@ -23,7 +23,7 @@ async function listen(t: TestContext, server: Server): Promise<string> {
 
 const serve = (t: TestContext, answer: RequestListener) => listen(t, createHttpServer(answer));
 
-/** A server that sends these parts in separate writes and then closes the connection. */
+/** A server that sends these parts of a response in separate writes and then closes the connection. */
 function answering(t: TestContext, ...parts: string[]): Promise<string> {
   const answer = async (socket: Socket) => {
     await once(socket, 'data');

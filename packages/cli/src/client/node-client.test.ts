@@ -8,7 +8,7 @@ import { VERSION } from '@podwright/base';
 import { NodeClient } from './node-client.ts';
 import { hasStarted, markStarting } from './starting-node.ts';
 
-/** A client for a node that responds to every request with `body`. */
+/** Starts a fake node that responds to every request with `body`. Returns a client for it. */
 async function nodeAnswering(t: TestContext, body: string, statusCode = 200): Promise<NodeClient & { server: Server }> {
   const directory = mkdtempSync('/tmp/node-client-');
   const socket = join(directory, 'node.sock');

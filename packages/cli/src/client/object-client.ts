@@ -37,7 +37,7 @@ export type NodeUsage = { metadata: { name: string }; usage: Usage };
 export type PatchType = 'strategic' | 'merge' | 'json';
 export type Subresource = string;
 
-/** Requests the existing objects, then a bookmark, then changes. */
+/** Watch parameters that request the existing objects, then a bookmark, then changes. */
 export const WATCH_FROM_LIST = {
   watch: 'true',
   sendInitialEvents: 'true',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { POD, parseObjects, podName } from './object-names.ts';
 
-/** Returns the named objects as `kind/name`, or the kinds if no objects are named. */
+/** Parses command line words and returns the named objects as `kind/name`, or the kinds if no objects are named. */
 function read(words: string, bare?: typeof POD): string {
   const { kinds, named } = parseObjects(words === '' ? [] : words.split(' '), { bare });
   if (named.length === 0) return kinds.map(({ kind }) => kind).join(' ');

@@ -155,6 +155,6 @@ function absentKind(word: string): string {
   return `a standalone node has no ${word}, only ${plurals.join(', ')}${hint}`;
 }
 
-/** Hint for error messages: how to get the kinds and verbs that a node without an API lacks. */
+/** Hint for error messages about workload kinds and verbs, which only a node with a Kubernetes API has. */
 export const API_HINT =
   "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node' or 'podwright up'";

@@ -14,7 +14,7 @@ export class Shape {
     this.problem = problem;
   }
 
-  /** Returns the same check for an optional field. */
+  /** Returns this check for an optional field: one that also accepts `undefined`. */
   optional(): Shape {
     return new Shape((value) => (value === undefined ? undefined : this.problem(value)));
   }

@@ -22,7 +22,7 @@ Examples:
     - {method: RunPodSandbox, pod: web, delay: 3m, count: 1}
 `;
 
-/** Splits a comma-separated list and appends it to the values of earlier options. */
+/** Parser for a repeatable option: splits a comma-separated value and appends it to the option's earlier values. */
 const list = (value: string, before: string[] = []): string[] => [...before, ...value.split(',').filter(Boolean)];
 
 /** Adds the `cri-proxy` command, a proxy between a kubelet and its runtime. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../program.ts';
 
-/** The options of a new command of this name after parsing `words`. */
+/** Parses `words` with a new command of this name and returns the command's options. */
 function read(name: string, words: string[]): Record<string, unknown> {
   const command = createProgram(() => {}, [name]).commands.find((one) => one.name() === name) as Command;
   command.parseOptions(words);

@@ -8,7 +8,7 @@ import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
 
 type NamedPod = { metadata: Pick<Pod['metadata'], 'namespace' | 'name'> };
 
-/** A container of a pod, and the socket of its node. */
+/** A container of a pod, and the API socket of the node that runs it. */
 export type StreamTarget = { socketPath: string; pod: NamedPod; container: string };
 
 export type StreamRequest = {

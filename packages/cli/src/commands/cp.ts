@@ -77,7 +77,7 @@ async function copyFrom(target: StreamTarget, { source, destination, skipped }: 
     destination: destination.path,
     onSkipped: (message) => skipped.add(message),
   });
-  // if the archive ends early, the error from tar is more informative
+  // if the archive ends early, stop tar in the container and report tar's error, which says more
   unpacked.catch(() => left.abort());
   const [exit, written] = await Promise.allSettled([tar, unpacked]);
   if (exit.status === 'fulfilled') checkTar(target, { exitCode: exit.value, stderr });

@@ -25,7 +25,7 @@ const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: tru
 const JOBS = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true };
 const AUTOSCALERS = { group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', namespaced: true };
 
-/** The collection to create an object in, and the words that kubectl prints for it. */
+/** The API collection to create an object in, and the words that kubectl prints for its kind. */
 type Making = { collection: typeof SERVICES; name: string; done: string };
 
 /** Creates the object, unless this is a dry run. Prints it in the selected format or, by default, a line saying that it was created. */

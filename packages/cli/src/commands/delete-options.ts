@@ -35,6 +35,6 @@ export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | '
   if (contradiction !== undefined)
     throw new PodwrightError('invalid_argument', `delete: either ${contradiction}, not both`);
   if (force) return 0;
-  // as in kubectl, only --force kills immediately
+  // as in kubectl, only --force kills immediately: --now and --grace-period=0 become a grace period of 1 s
   return now || gracePeriod === 0 ? 1 : gracePeriod;
 }

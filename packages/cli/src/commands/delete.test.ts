@@ -15,7 +15,7 @@ const web = { kind: 'Pod', namespace: 'default', name: 'web' };
 const pod = (uid: string, graceSeconds?: number) =>
   ({ metadata: { uid }, spec: { terminationGracePeriodSeconds: graceSeconds } }) as Pod;
 
-/** A node with this pod, if any. Its watch sends these changes, then ends if `end` is given or else stays open. */
+/** A fake node that has the pod `known`, or none. Its watch sends `changes`, then ends if `end` is given or else stays open. */
 function node(known: Pod | undefined, changes: [PodWatchEvent['type'], Pod][], end?: 'end') {
   async function* watch(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
     for (const [type, object] of changes) yield { type, object };
@@ -85,7 +85,7 @@ test('contradictory grace period options are rejected, as in kubectl', () => {
     assert.throws(() => graceOf(options), { code: 'invalid_argument' });
 });
 
-/** A node that lists a ConfigMap but responds to its deletion with 404. */
+/** A fake node that lists a ConfigMap but responds with 404 when it is deleted. */
 async function nodeWithVanishingObject(t: TestContext): Promise<CommandContext> {
   const state = mkdtempSync('/tmp/delete-test-');
   const items = [{ kind: 'ConfigMap', metadata: { namespace: 'default', name: 'late' } }];

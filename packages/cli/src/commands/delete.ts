@@ -44,7 +44,7 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   for (const object of others.filter(({ isGround }) => isGround)) await remove(client, object, removal);
   dropDeleted(config.state, objects);
-  // objects not selected by name may have been removed since they were listed
+  // objects selected by --all or a label selector may have been removed since they were listed, which is not an error
   const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);
   if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }

@@ -8,7 +8,7 @@ import { UnixHttp } from '../client/unix-http.ts';
 import { printAs } from '../output/format.ts';
 import { chosen, type DescribeOptions } from './describe-selection.ts';
 
-/** Describes the objects or, in the other output formats, prints them with their events. */
+/** Describes the objects as text or, in the other output formats, prints the objects together with their events. */
 export async function describeApiObjects(
   socketPath: string,
   selection: ObjectSelection,

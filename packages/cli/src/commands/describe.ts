@@ -21,7 +21,7 @@ import { chosen, type DescribeOptions } from './describe-selection.ts';
 import { eventTable } from './events.ts';
 
 type Described = { object: ApiObject; events: Event[] };
-/** Data needed for a description in addition to the object itself. */
+/** What the description of an object shows in addition to the object and its events. */
 type Surroundings = { pods: Pod[]; defaults: PodDefaults | undefined };
 
 /** `podwright describe POD…`, `describe TYPE NAME…`, `describe TYPE/NAME…`, `describe TYPE [-l SELECTOR]`. */

@@ -15,7 +15,7 @@ test('a clock skew is reported with its direction', () => {
   check(Number.NaN, 'note', /does not send its time/);
 });
 
-/** Generated with `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a -days 1`. */
+/** A self-signed certificate, generated with `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a -days 1`. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBbjCCAROgAwIBAgIUEQQ4bDq0qI0d0Hy6WOJcvbLplL0wCgYIKoZIzj0EAwIw
 DDEKMAgGA1UEAwwBYTAeFw0yNjExMjMwMjU5MTBaFw0yNjExMjQwMjU5MTBaMAwx

@@ -21,7 +21,7 @@ after(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** The level, message and fix of a finding with these `[dockershim]` settings. */
+/** Checks a Docker Engine with these `[dockershim]` settings. Returns the level, message and fix of the finding. */
 async function found(what: string, settings: string): Promise<string[]> {
   const text = `runtime = "docker"\n[dockershim]\ndocker_endpoint = "${socket}"\n${settings}`;
   const findings = await dockerFindings(configOfText(text, { file: undefined, flags: {} }));

@@ -27,7 +27,7 @@ async function engineFindings({ dockerSocket, cgroupDriver: wanted }: Dockershim
           },
     ];
   } catch (error) {
-    // if the Engine is unsuitable, the error message itself says how to fix that
+    // if the Engine is unsuitable rather than down, there is no separate advice, because the error message itself says how to fix it
     const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
     const fix = engineHelp(error);
     return [fix === undefined ? finding : { ...finding, fix }];

@@ -9,8 +9,8 @@ import type { Finding } from './doctor-places.ts';
 import { installCommands, packageManager } from './install-hint.ts';
 
 /**
- * `commands` install the missing requirements. `optional` commands install programs that only few pods need; they may fail. `others` are
- * requirements that no package provides.
+ * What `doctor --fix` does. `commands` install the missing requirements. `optional` commands install programs that only few pods need; they
+ * may fail. `others` are requirements that no package provides.
  */
 export type FixPlan = { commands: string[][]; optional: string[][]; others: string[] };
 

@@ -4,7 +4,10 @@ import { counted, errorMessage, isErrno } from '@podwright/base';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { HostProgram } from './install-hint.ts';
 
-/** A line of the report. `fix` says how to solve the problem; `lacks` lists the programs that `doctor --fix` would install. */
+/**
+ * A finding: one line of the `doctor` report. `fix` says how to solve the problem; `lacks` lists the programs that `doctor --fix` would
+ * install.
+ */
 export type Finding = {
   what: string;
   level: 'ok' | 'note' | 'missing';

@@ -30,7 +30,7 @@ import { type HostProgram, installHint } from './install-hint.ts';
 
 export type DoctorOptions = { output: OutputFormat; fix?: boolean; yes?: boolean };
 
-/** The column where messages start. */
+/** The column of the report where the messages start. */
 const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSING', 'red'] } as const;
 
@@ -71,7 +71,7 @@ async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
 /** Returns the findings about the node's container runtime. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
-  // measure before trying the OCI runtimes: they also move processes, which would distort the measurement
+  // measure cgroup moves before trying the OCI runtimes: those also move processes, which would distort the measurement
   const cgroups = await discoverCgroups();
   const fastPaths = fastPathsOf(runtimeOptions(config));
   const [move, network] = await Promise.all([

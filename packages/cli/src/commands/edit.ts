@@ -52,7 +52,7 @@ type SessionParts = { api: ApiPort; targets: Target[]; file: string; options: Ed
 class EditSession {
   readonly #parts: SessionParts;
   readonly #targets: Target[];
-  /** Why the last edit, or changes in it, were rejected as invalid. */
+  /** Why the last version of the text, or changes in it, were rejected as invalid. Shown when the editor reopens. */
   #reasons: string[] = [];
   /** Whether a change failed for a reason that further editing cannot fix, such as a lost connection. */
   #hasFailed = false;
@@ -103,7 +103,7 @@ class EditSession {
     const contentType = 'application/merge-patch+json';
     try {
       await api.call({ method: 'PATCH', path: target.path, query, body: patch, contentType });
-      // the editor may reopen because of another object; do not send this change again in that case
+      // the editor may reopen because of another object's change; make sure that this change is not sent again
       this.#targets[this.#targets.indexOf(target)] = { ...target, object: after };
       print(`${name} edited`);
     } catch (error) {

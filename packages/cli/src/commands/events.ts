@@ -64,7 +64,7 @@ const byTime = (events: Event[]) => events.toSorted((a, b) => a.lastTimestamp.lo
 const tableOf = (options: EventsOptions) =>
   new TablePrinter(columnsOf(EVENTS, { allNamespaces: options.allNamespaces ?? false, withType: false }), options);
 
-/** Returns whether anything was printed. */
+/** Prints the events in the selected format. Returns whether anything was printed. */
 async function printEvents(events: Event[], table: TablePrinter, { output }: EventsOptions): Promise<boolean> {
   if (output.type === 'name') events.forEach(printName);
   else if (isTable(output)) table.print(events);

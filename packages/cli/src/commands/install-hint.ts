@@ -72,7 +72,7 @@ function readOsRelease(): string {
     try {
       return readFileSync(path, 'utf8');
     } catch {
-      // try the other path
+      // not at this path; try the other one
     }
   }
   return '';

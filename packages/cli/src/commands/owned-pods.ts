@@ -19,7 +19,7 @@ export type PodChoice = { namespace: string; purpose: PodPurpose; timeoutMs?: nu
 /** Defaults for `timeoutMs`, as in kubectl. */
 const POD_TIMEOUT_MS: Record<PodPurpose, number> = { logs: 20_000, streams: 60_000 };
 
-/** The pods for an argument, the best choice first. `owner` is the workload or Service, unless the argument names a pod. */
+/** The pods that an argument refers to, the best choice first. `owner` is the workload or Service, unless the argument names a pod. */
 export type FoundPods = { pods: [Pod, ...Pod[]]; owner?: ApiObject };
 
 /** Returns the pod named by an argument, or the pods of the workload or Service that it names. */

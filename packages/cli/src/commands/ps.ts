@@ -35,7 +35,10 @@ function printNames(pods: ApiObject[]): void {
   for (const { metadata } of pods) print(metadata.name);
 }
 
-/** Prints errors in the node's manifest directory. The affected pods are missing or run an older version of their file. */
+/**
+ * Prints the errors that the node found in its manifest directory. The affected pods are missing, or run an older version of their manifest
+ * file.
+ */
 function printManifestErrors({ manifestErrors = [] }: NodeInfo): void {
   for (const error of manifestErrors) printError(`warning: ${error}`);
 }

@@ -9,7 +9,7 @@ import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { spoolDirectory } from './spool.ts';
 
-/** Exit codes of commands terminated by these signals, as in shells. */
+/** Exit codes of this command when terminated by these signals, as in shells. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
 /**

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import type { ApiObject } from '../client/object-client.ts';
 import { sortedBy } from './sorted-objects.ts';
 
-/** Returns the values in `--sort-by` order; null is a missing value. */
+/**
+ * Sorts objects that have these values in a field, as with `--sort-by`. Returns the values in the resulting order; null is a missing value.
+ */
 function sorted(...values: unknown[]) {
   const objects = values.map((value) => ({ metadata: value === null ? {} : { value } }) as unknown as ApiObject);
   return sortedBy(objects, '.metadata.value').map(({ metadata }) => (metadata as { value?: unknown }).value ?? null);

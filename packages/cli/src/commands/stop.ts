@@ -17,13 +17,16 @@ export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: bool
 
 type ObjectName = { kind: string; namespace: string; name: string; path?: string };
 
-/** How far `podwright stop` has got. `left`: the node has received the stop request, so it stops even if this command is interrupted. */
+/** The progress of `podwright stop`. `left`: the node has received the stop request, so it stops even if this command is interrupted. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
 /** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are retained, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
-/** ConfigMaps that a Kubernetes API creates by itself, and would recreate if they were deleted. The first one exists in every namespace. */
+/**
+ * ConfigMaps that the Kubernetes API server creates by itself, and would recreate if they were deleted. Every namespace has one named
+ * `kube-root-ca.crt`.
+ */
 const ROOT_CERTIFICATE = 'kube-root-ca.crt';
 const OF_API = ['kube-system/extension-apiserver-authentication', 'kube-public/cluster-info'];
 

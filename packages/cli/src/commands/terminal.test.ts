@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { DetachKeys, terminalName } from './terminal.ts';
 
-/** Returns the bytes passed through, and how often the detach keys were typed. */
+/** Passes the bytes through a detach key filter. Returns its output, and how often the detach keys were recognized. */
 async function typed(...chunks: string[]): Promise<{ passed: string; detached: number }> {
   let detached = 0;
   const keys = new DetachKeys(() => detached++);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TraceSpan } from '@podwright/kubelet';
 import { waterfall } from './trace.ts';
 
-/** Returns the lines of the waterfall without their bars. */
+/** Returns the lines of the waterfall chart without their bars. */
 const linesOf = (spans: TraceSpan[]) =>
   waterfall(spans, 80)
     .split('\n')

@@ -33,7 +33,7 @@ export async function up(context: CommandContext, { ephemeral }: UpOptions): Pro
     const program = ['podwright', ...configArgs].join(' ');
     print(`'${program} get all -A' lists what runs, '${program} stop' stops the node`);
     const { kubeconfig } = apiServerPaths(config);
-    // a node that was already running may not serve its API to kubectl
+    // the kubeconfig is missing if the node was already running and serves its API only on its socket
     if (existsSync(kubeconfig)) print(`for kubectl: export KUBECONFIG=${kubeconfig}`);
     return 0;
   } catch (error) {

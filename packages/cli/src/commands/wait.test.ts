@@ -15,8 +15,8 @@ const listed = { type: 'listed' } as const;
 const added = (name: string): ObjectChange => ({ type: 'ADDED', object: pod(name) });
 
 /**
- * A node that responds to successive watches of a kind with these changes and then sends nothing. This lets tests change objects between
- * two watches.
+ * A fake node whose watches of a kind send one entry of changes each, in order, and then stay silent. This lets tests change objects
+ * between two watches.
  */
 function node(watches: Record<string, ObjectChange[][]>): Pick<ObjectClient, 'watch'> {
   return {

@@ -77,7 +77,8 @@ export async function waitForAll(
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
 /**
- * `leftMs` is what remains of `timeoutMs`. `keys` are the objects that met the previous condition, or `undefined` for the first condition.
+ * A wait for objects of one kind. `leftMs` is what remains of `timeoutMs`. `keys` are the objects that met the previous condition, or
+ * `undefined` for the first condition.
  */
 type KindWait = {
   kind: ObjectKind;

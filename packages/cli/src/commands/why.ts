@@ -12,7 +12,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type WhyOptions = ClusterChoice & { namespace?: string; output: OutputFormat };
 
-/** Short names of kinds, in addition to their singular and plural names. */
+/** kubectl's short names for kinds. Singular and plural names are accepted as well. */
 const SHORT: Record<string, Resource> = {
   po: VIEWED.pods,
   svc: VIEWED.services,

@@ -6,7 +6,7 @@ import { readQuestion } from './wanted.ts';
 
 const program = createProgram(() => undefined);
 
-/** Returns the completions at the end of a command line. */
+/** Completes the last of these words. Returns the offered completions and the parsed command line. */
 function complete(...words: string[]) {
   const { wanted, begun, before, options } = readQuestion(program, words);
   const shown = wanted.kind === 'words' ? wanted.words.map(({ word }) => word) : wanted;

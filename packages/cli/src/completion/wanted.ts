@@ -33,13 +33,13 @@ const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object' | 'typed'
   ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
 };
 
-/** Object types for commands that accept only some of them. */
+/** The types offered as completions for commands that accept only some types, by command. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
 /** Types offered as completions for workload commands. */
 const WORKLOAD_TYPES = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
-/** This option is also accepted before the verb. */
+/** The option `-n`, which is accepted before the verb as well as after it. */
 const LEADING_NAMESPACE = new Option('-n, --namespace <name>');
 
 /** Parses the words after the program's name. The last one, which may be empty, is the word at the cursor. */
@@ -63,7 +63,7 @@ export function readQuestion(program: Command, words: string[]): Question {
   return { ...parsed, wanted: { kind: 'object', of }, begun: name!, before: `${type}/` };
 }
 
-/** Whether an argument accepts objects of any type, as `TYPE NAME` or `TYPE/NAME`. */
+/** Whether an argument may be a type, as in `TYPE NAME` or `TYPE/NAME`, rather than the name of an object of a fixed kind. */
 const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
 
 /** Returns how to complete an argument that names objects: as a type, as a name of the given type, or as a pod. */
@@ -159,7 +159,7 @@ const namesOf = (command: Command): string[] => [command.name(), ...command.alia
 function ofOption(option: Option, reader: Reader): Wanted {
   if (option.argChoices !== undefined) return choices(option.argChoices);
   const placeholder = /[<[]([^>\].]+)/.exec(option.flags)?.[1] ?? '';
-  // the option's description lists the formats
+  // take the format names from the option's description, which lists them
   if (placeholder === 'format')
     return choices(option.description.split(/, | or /).map((word) => word.replace(/=.*/, '=')));
   return ofName(KINDS[option.name()] === undefined ? placeholder : option.name(), reader);

@@ -1,7 +1,7 @@
 import { errorMessage, type Logger, Timer } from '@podwright/base';
 
 export type AdminKubeconfigParts = {
-  /** Writes the file with a new certificate. */
+  /** Writes the kubeconfig with a newly issued certificate. */
   write: () => Promise<void>;
   /** How long a new certificate is valid. */
   lifeMs: number;
@@ -32,7 +32,7 @@ export class AdminKubeconfig implements Disposable {
     this.#timer = this.#next();
   }
 
-  /** Writes the file; rejects if that fails. Later failures are logged. */
+  /** Writes the kubeconfig and starts keeping it up to date. Rejects if the first write fails; later failures are logged. */
   static async start(parts: AdminKubeconfigParts): Promise<AdminKubeconfig> {
     const { now = Date.now } = parts;
     const nowMs = now();

@@ -17,7 +17,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 
 const CLUSTER_DOMAIN = 'cluster.local';
-/** The bridge for pods on a Docker Engine, unless they use a CNI network. */
+/** Docker's default bridge, used by pods on a Docker Engine that are not on a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
 /** Networks that may contain the pods of a CNI network, whose subnet is unknown: RFC 1918, RFC 6598 and RFC 4193. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
@@ -29,7 +29,10 @@ const USER = { username: 'system:kube-proxy', groups: ['system:masters', 'system
 export type ClusterServices = {
   /** The name server for pods; undefined if DNS is unavailable. */
   dnsAddress: string | undefined;
-  /** Stops the servers. Unless the host state is removed too, the rules remain for the pods that keep running. */
+  /**
+   * Stops the service proxy and the DNS server. Unless the host state is removed too, the nf_tables rules remain for the pods that keep
+   * running.
+   */
   close(options: { removeHostState: boolean }): Promise<void>;
 };
 

@@ -15,7 +15,10 @@ export type ClusterConnection = {
    * the current certificate.
    */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
-  /** Sets how the API server reaches the kubelet's API if both run in this process; `undefined` once that API is closed. */
+  /**
+   * Sets how the API server connects to the kubelet's API if both run in this process; call it with `undefined` once the kubelet's API is
+   * closed.
+   */
   reachKubelet?(serve: ServedKubeletApi['serveConnection'] | undefined): void;
   /** The API server, if it runs in this process. */
   kubernetesApi?: KubernetesApi;

@@ -12,8 +12,8 @@ const WORTHWHILE_BYTES = 8 << 20;
 const WORTHWHILE_AT_REST_BYTES = 1 << 20;
 
 /**
- * `heapBytes`: heap growth since its minimum after the last collection. `usedBytes`: growth of the used heap since that collection.
- * `quietLooks`: number of consecutive samples in which the daemon was quiet.
+ * State for deciding on a garbage collection. `heapBytes`: heap growth since its minimum after the last collection. `usedBytes`: growth of
+ * the used heap since that collection. `quietLooks`: number of consecutive checks in which the daemon was quiet.
  */
 type HeapGrowth = { heapBytes: number; usedBytes: number; quietLooks: number };
 

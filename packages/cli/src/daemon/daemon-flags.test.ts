@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { DAEMON_FLAGS, KUBELET_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 
 test('SIGUSR1 does not open the inspector in a process with the flags', async () => {
-  // the SIGTERM handler runs after SIGUSR1, and exits late enough for an inspector to have printed its address
+  // the SIGTERM handler delays the exit, so that an inspector opened by the earlier SIGUSR1 would have time to print its address
   const handler = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0))";
   // the timer keeps the process running until the signals arrive
   const script = `${handler}; setTimeout(() => {}, 60_000); console.log('ready')`;

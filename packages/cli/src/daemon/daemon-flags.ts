@@ -26,7 +26,7 @@ export function daemonFlags(args: string[]): string[] {
   return [];
 }
 
-/** V8's defaults for the daemons' flags. */
+/** V8's default values of the flags that daemons override. */
 export const DEFAULT_FLAGS = ['--max-semi-space-size=0', '--short-builtin-calls', '--no-expose-gc'];
 
 /**

@@ -60,7 +60,7 @@ export function dockerLine({ own, given }: Line): DockerLine {
   const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
   const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
   const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
-  // kubelets that do not use Docker also accept this flag, without effect
+  // not only for Docker: kubelets that use other runtimes also accept the hairpin mode flag, without effect
   const hairpin = given.get('hairpinMode')?.value;
   const hairpinMode = hairpin === undefined ? {} : { hairpinMode: String(hairpin) };
   return {

@@ -10,7 +10,7 @@ import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { ensureNode, stopNode } from './ensure-node.ts';
 
-/** A daemon that starts but never serves. It logs when it receives SIGTERM. */
+/** A fake daemon that starts but never serves its API. It logs each SIGTERM it receives. */
 const DAEMON = `process.on('SIGTERM', () => { console.log('terminating'); process.exit(); });
 setTimeout(() => undefined, 60_000);
 console.log('process ' + process.pid);`;

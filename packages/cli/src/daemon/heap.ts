@@ -5,13 +5,16 @@ import { daemonFlags, KUBELET_FLAGS } from './daemon-flags.ts';
 
 /** How a daemon's heap is garbage-collected. */
 export type Heap = {
-  /** Counts the buffers of all of this process's streams. */
+  /**
+   * Counts the bytes of all stream buffers in this process, and triggers minor garbage collections. Unset if garbage collection is left to
+   * V8.
+   */
   countBuffer?: CountBuffer;
   /** Starts collecting garbage whenever the daemon is quiet. Each collection then calls `trim` to return memory to the kernel. */
   watch: (trim?: () => void) => void;
 };
 
-/** Leaves garbage collection to V8. */
+/** A heap whose garbage collection is left to V8. */
 const plainHeap: Heap = { watch: () => undefined };
 
 /**

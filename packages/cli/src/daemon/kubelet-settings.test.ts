@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'podwright-settings-'));
 after(() => rmSync(directory, { recursive: true }));
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nfailCgroupV1: false\n';
 
-/** Writes a file and returns its path. */
+/** Writes a configuration file into the test's directory and returns its path. */
 function file(name: string, text: string): string {
   mkdirSync(join(directory, name, '..'), { recursive: true });
   writeFileSync(join(directory, name), text);
@@ -94,7 +94,10 @@ test('log symlinks are in /var/log/containers unless the configuration moves the
 
 type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
 
-/** For each field that sets an option: a value, the equivalent flag if there is one, the option, and its expected value. */
+/**
+ * The KubeletConfiguration fields that set an option. For each: a value, the equivalent flag if there is one, a function that reads the
+ * option, and the option's expected value.
+ */
 const CHANGES: Change[] = [
   ['staticPodPath: /m', '--pod-manifest-path=/m', (of) => of.manifestDir, '/m'],
   ['staticPodURL: http://x/', '--manifest-url=http://x/', (of) => of.manifestUrl, 'http://x/'],

@@ -25,7 +25,7 @@ export type KubeletSettings = {
   config: NodeConfig;
   /** The fields and flags that were given, with upstream's defaults for all others. */
   configuration: KubeletConfiguration;
-  /** Applies these fields and flags to the options derived from `config`. */
+  /** Returns the options derived from `config`, with the given fields and flags applied. */
   configure: (options: KubeletOptions) => KubeletOptions;
   /** The fields that were set by a file or flag. */
   given: GivenFields;

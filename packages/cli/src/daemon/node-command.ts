@@ -3,7 +3,7 @@ import { loadConfig } from '../settings/node-config.ts';
 import { executeAgain } from './execute-again.ts';
 import { runNode } from './node.ts';
 
-/** `podwright node`. */
+/** Runs `podwright node`. If the node was stopped for a restart, executes the program again. */
 export async function nodeCommand(flags: ConfigFlags): Promise<void> {
   const config = loadConfig(flags);
   const directory = process.cwd();

@@ -31,7 +31,7 @@ export async function startNodeParts(config: NodeConfig, shared: SharedParts): P
 
 /** Closes the runtime of a node that failed to start. If there are no pods, its state is removed from the host, as in a normal stop. */
 export async function closeUnused(runtime: NodeRuntime): Promise<void> {
-  // the caller reports why the start failed, not why the close did
+  // the caller reports why the node failed to start; an error while closing the runtime is ignored
   await Promise.allSettled([runtime.close({ removeHostState: runtime.isEmpty() })]);
 }
 

@@ -12,7 +12,7 @@ const INFO = {
   runtime: { name: 'r', version: '1', apiVersion: 'v1', endpoint: '' },
 };
 
-/** A node run by a systemd unit, and a systemctl that records its calls and exits with this code on a restart. */
+/** A node run by a systemd unit, and a fake systemctl that records its calls and exits with `exitCode` on a restart. */
 async function unitNode(t: TestContext, exitCode: number) {
   const directory = mkdtempSync('/tmp/restart-node-');
   const [calls, config] = [join(directory, 'calls'), nodePaths({ root: directory, state: directory })];

@@ -65,7 +65,7 @@ function handlerOptions(
 
 function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {
   const { streaming_address: address, streaming_port: port, streaming_cert: certificate, streaming_key: key } = runtime;
-  // the schema ensures that both or neither are set
+  // the schema ensures that the certificate and the key are either both set or both unset
   return { address, port, tls: certificate && key ? { certificate, key } : undefined };
 }
 

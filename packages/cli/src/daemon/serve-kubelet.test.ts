@@ -13,7 +13,7 @@ import { parseConfig } from '../settings/parse-config.ts';
 import { STANDALONE_NODE_DEFAULTS } from './kubelet-options.ts';
 import { type ServedGraph, servedGraph } from './serve-kubelet.ts';
 
-/** A runtime serving on a socket, and the parts of a kubelet that uses it. */
+/** A node for one test: a CRI server on a socket, and the components of a kubelet that uses it. */
 async function newNode(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-serve-'));
   t.after(() => rmSync(directory, { recursive: true }));

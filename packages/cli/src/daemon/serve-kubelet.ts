@@ -37,7 +37,7 @@ export type ServedPlace = KubeletPlace &
   };
 
 export type ServedKubelet = {
-  /** Like `Kubelet.endPods`. Calling it again can shorten the grace period. */
+  /** Terminates the node's pods, like `Kubelet.endPods`. Calling it again can shorten the grace period. */
   endPods: (stop: StopOptions) => Promise<boolean>;
   unhealthyReason: () => string | undefined;
   close: () => Promise<void>;
@@ -45,7 +45,7 @@ export type ServedKubelet = {
 
 export type Serving = { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait };
 
-/** The components of a running kubelet and its APIs. */
+/** The started components of a kubelet and its APIs. */
 export type ServedGraph = {
   cluster: ClusterConnection | undefined;
   options: KubeletOptions;

@@ -4,7 +4,7 @@ import { printProse } from '../output/terminal-text.ts';
 import { settingsText } from './settings.ts';
 import { TOPICS } from './topics.ts';
 
-/** The topic generated from the global options. */
+/** Name of the help topic that is generated from the global options. */
 const SETTINGS = 'settings';
 
 /** The topics accepted by `podwright help` in addition to command names. */

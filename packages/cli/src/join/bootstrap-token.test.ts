@@ -5,7 +5,7 @@ import { isSignedBy, parseBootstrapToken } from './bootstrap-token.ts';
 
 const token = { id: 'abcdef', secret: '0123456789abcdef' };
 
-/** Signs as go-jose does. */
+/** Signs content with a bootstrap token. Returns a detached JWS in the format of go-jose. */
 function sign(content: string, { id, secret }: typeof token, head: object = { alg: 'HS256', kid: id }): string {
   const encoded = Buffer.from(JSON.stringify(head)).toString('base64url');
   const payload = Buffer.from(content).toString('base64url');

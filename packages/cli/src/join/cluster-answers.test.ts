@@ -8,7 +8,7 @@ import { readClusterInfo } from './discover-cluster.ts';
 
 const { signal } = new AbortController();
 
-/** A client that responds to every `get` with this value or error. */
+/** A fake API client that responds to every `get` with this value or, if it is an error, rejects with it. */
 function answering(answer: unknown): KubeClient {
   const get = async () => {
     if (answer instanceof Error) throw answer;

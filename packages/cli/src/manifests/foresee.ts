@@ -47,7 +47,7 @@ export async function foresee(
   }
 }
 
-/** Returns why the node was not checked. Empty if there is no running node. */
+/** Returns why the manifests were not checked on the node. Empty if no node is running. */
 function unseenOf(error: PodwrightError): string[] {
   if (isNoNode(error)) return [];
   if (errorCode(error) === 'permission_denied')

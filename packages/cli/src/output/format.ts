@@ -9,7 +9,7 @@ const VALUE_FORMATS = ['json', 'yaml', 'kyaml'] as const;
 export const isValueFormat = (name: string): name is ValueFormatName =>
   (VALUE_FORMATS as readonly string[]).includes(name);
 
-/** Parses the value of `-o`. */
+/** Parses the value of `-o` for a command whose default output is text. */
 export function parseOutputFormat(value: string): OutputFormat {
   if (isValueFormat(value)) return value;
   throw new InvalidArgumentError(`must be one of ${VALUE_FORMATS.join(', ')}`);

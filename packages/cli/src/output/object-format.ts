@@ -11,10 +11,10 @@ export type TableFormat =
   | { type: 'table' }
   | { type: 'wide' }
   | { type: 'custom-columns'; columns: { title: string; path: PathStep[] }[] };
-/** Formats that need only the value itself. */
+/** Formats that can print any value, because they do not need the columns of a kind. */
 export type ValueFormat = { type: ValueFormatName } | { type: 'jsonpath'; template: string };
 
-/** Parses the value of `-o`. */
+/** Parses the value of `-o` for a command that prints API objects. */
 export function parseObjectFormat(value: string): ObjectFormat {
   if (isValueFormat(value)) return { type: value };
   if (value === 'wide' || value === 'name') return { type: value };

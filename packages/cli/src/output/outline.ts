@@ -9,7 +9,7 @@ export function entry(label: string, text: string | number | boolean | undefined
   return text === undefined || text === '' ? [] : [{ label, text: String(text).split('\n') }];
 }
 
-/** Like `entry`, for sentences, which may be wrapped. */
+/** Like `entry`, but the text consists of sentences, which may be wrapped. */
 export function prose(label: string, text: string | undefined): OutlineEntry[] {
   return entry(label, text).map((one) => ({ ...one, isProse: true }));
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { build } from 'esbuild';
 
-/** Bundles a program with these lines like the command itself, and runs it. */
+/** Bundles a program consisting of these lines in the same way as podwright itself, and runs it. */
 async function runBundled(t: TestContext, ...lines: string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-stack-'));
   t.after(() => rmSync(directory, { recursive: true }));

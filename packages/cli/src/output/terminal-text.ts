@@ -33,7 +33,7 @@ export function inUnicodeNotation(character: string): string {
 
 /** Formats JSON with control characters escaped. `space` is the indentation. */
 export function terminalJson(value: unknown, space?: number): string {
-  // these characters occur only in strings, where the escape is equivalent
+  // the control characters that JSON.stringify leaves unescaped occur only inside strings, where the escape is equivalent
   return JSON.stringify(value, bigintAsNumber, space).replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
 }
 

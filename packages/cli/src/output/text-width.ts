@@ -26,7 +26,7 @@ export function fitCell(cell: string, width: number): string {
   return `${start(all, width - 1 - displayWidth(tail))}…${tail}`;
 }
 
-/** A grapheme, or a style sequence. */
+/** A part of a line that cannot be split: a grapheme, or a style sequence, which has no width. */
 type Piece = { text: string; width: number };
 
 /** Joins as many pieces as fit, plus all style sequences, so that the truncated text still resets its colors. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { TerminalView } from './live-view.ts';
 import { podOf, RUNNING, status } from './pod.fixture.ts';
 
-/** A terminal emulator that supports the escape sequences used by the view. It emits `drawn` after each write. */
+/** A terminal emulator that supports the escape sequences used by the live view. It emits `drawn` after each write. */
 class Screen extends Writable {
   columns: number;
   readonly rows = 24;
@@ -61,7 +61,7 @@ function view(columns = 80): { screen: Screen; view: TerminalView } {
 
 const waiting = podOf({ containers: [status('nonoimg', { waiting: { reason: 'ErrImagePull' } })], phase: 'Pending' });
 
-/** Waits for the next redraw. */
+/** Waits for the live view's next redraw. */
 const drawn = (screen: Screen) => once(screen, 'drawn');
 
 test('logs are printed above the live view, which stays at the bottom', async () => {

@@ -112,7 +112,7 @@ export class LogFollower {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
-        // a restarting node still has the rest of the log
+        // the node may be restarting; if so, it still has the rest of the log, so continue there afterwards
         lost = error;
         restartedAtMs = performance.now();
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };

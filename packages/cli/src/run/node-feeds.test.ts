@@ -9,7 +9,10 @@ import type { RunView } from './run-view.ts';
 
 type ShownOptions = { uid?: string; old?: Set<string>; atMs?: number; held?: HeldEvents };
 
-/** Returns the lines shown for events with these reasons about the pod with this UID, in a feed for the pod `u`. */
+/**
+ * Passes events with these reasons, about the pod with this UID, to an event feed for the pod `u`. Returns the lines and warnings that the
+ * feed shows.
+ */
 async function shown(
   reasons: string[],
   { uid = 'u', old = new Set<string>(), atMs = Date.now(), held }: ShownOptions = {},

@@ -25,7 +25,7 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
       view.transfer(transfer);
     }
   } catch {
-    // progress is not essential
+    // ignore the error: the progress of image transfers is not essential
   }
 }
 
@@ -63,7 +63,7 @@ type EventFeed = FeedOptions & {
   held?: HeldEvents;
 };
 
-/** `shown` resolves once transfers are no longer shown; it is unset until an image is pulled. */
+/** The progress display of image transfers. `shown` resolves once they are no longer shown; it is unset until an image is pulled. */
 type Transfers = { shown?: Promise<void> };
 
 /** Shows the events received over one connection. For pods in `known`, only events since `sinceMs` are shown. */
@@ -85,7 +85,10 @@ async function showConnection(
   }
 }
 
-/** Shows an event if `isNew`, and stores it if it is a warning. */
+/**
+ * Shows an event if `isNew`. Stores it as its object's last warning if it is one. Ignores events whose message also appears in the
+ * container's state.
+ */
 export function showEvent(object: Event, { view, warnings }: Pick<EventFeed, 'view' | 'warnings'>, isNew = true): void {
   const { type, reason, involvedObject } = object;
   if (REPEATED_BY_STATE.has(reason)) return;

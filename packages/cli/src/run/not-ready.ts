@@ -122,7 +122,7 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
 }
 
-/** Returns the same advice for the pod as `podwright why`. */
+/** Returns the advice that `podwright why` would give for the pod. */
 function adviceFor(pod: Pod, { warning, log }: { warning: PodWarning | undefined; log: LogEnd | undefined }): string[] {
   const events = warning === undefined ? [] : [warning];
   return explainPod({ pod, events, log, unboundClaims: [], nodes: [], now: Date.now() }).advice;
@@ -131,7 +131,7 @@ function adviceFor(pod: Pod, { warning, log }: { warning: PodWarning | undefined
 /** Returns the reason of a warning and the first line of its message. */
 export const warningText = ({ reason, message }: PodWarning): string => `${reason}: ${firstLine(message)}`;
 
-/** Whether a warning repeats one of the texts. */
+/** Whether a warning event says the same as one of these texts. */
 function repeats(warning: PodWarning, texts: string[]): boolean {
   const message = firstLine(warning.message).replace(/^Error: /, '');
   return texts.some((text) => text.includes(message) || warningText(warning).includes(text));

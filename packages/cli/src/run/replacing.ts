@@ -42,7 +42,7 @@ async function askToReplace(replaced: AppliedObject[], options: ReplaceOptions):
   throw new PodwrightError('failed_precondition', `run: ${names} not replaced; nothing was changed`);
 }
 
-/** Lists the objects in the form `pod web, configmap team-a/settings`. */
+/** Formats a list of objects for messages: `pod web, configmap team-a/settings`. */
 export function objectNames(objects: Pick<AppliedObject, 'kind' | 'namespace' | 'name'>[]): string {
   return objects
     .map(({ kind, namespace, name }) => {

@@ -10,7 +10,7 @@ export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
 
 type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
 
-/** A record and the path of its file. */
+/** The record of a `podwright run` process, and the path of the record's file. */
 export type LeftoverRecord = RunRecord & { path: string };
 
 /**

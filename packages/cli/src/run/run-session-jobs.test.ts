@@ -1,4 +1,4 @@
-/** How `podwright run` ends if its manifest has a Job. */
+/** Tests how `podwright run` ends if its manifest has a Job. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
@@ -10,7 +10,7 @@ import { RunSession } from './run-session.ts';
 const COMPLETE = [{ type: 'Complete', status: 'True' }];
 const FAILED = [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' }];
 
-/** An asynchronous stream of pushed values. */
+/** An asynchronous stream of the values that a test pushes. */
 function feed<T>() {
   const waiting: ((value: T) => void)[] = [];
   const queue: T[] = [];
@@ -25,7 +25,7 @@ function feed<T>() {
   return { push, read };
 }
 
-/** A session with the Job `task`. */
+/** A `podwright run` session with the Job `task`. */
 function session() {
   const pods = feed<PodWatchEvent>();
   const jobs = feed<ObjectNews>();

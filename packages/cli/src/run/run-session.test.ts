@@ -13,7 +13,7 @@ const failed = podOf({ containers: [status('a', ended(3))], phase: 'Failed', res
 
 type News = PodWatchEvent | { type: 'listed' };
 
-/** A session with the pod `web` and a ConfigMap. `push` and `send` add events to its watch. */
+/** A `podwright run` session with the pod `web` and a ConfigMap. `push` and `send` add events to its watch. */
 function session(action: 'created' | 'unchanged' | 'resized' | 'replaced') {
   const deleted: string[] = [];
   const waiting: ((event: News) => void)[] = [];

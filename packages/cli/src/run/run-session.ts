@@ -30,7 +30,10 @@ export class RunSession {
   readonly workloads: RunWorkloads;
   /** Workload UIDs by the UIDs of the pods that they created. */
   readonly #owners = new Map<string, string>();
-  /** The same for removed pods that had terminated, because a Job is often removed along with its pods soon after it has finished. */
+  /**
+   * Workload UIDs by the UIDs of removed pods that had terminated. Still needed, because a Job is often removed along with its pods soon
+   * after it has finished.
+   */
   readonly #pastOwners = new Map<string, string>();
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
@@ -133,7 +136,7 @@ export class RunSession {
     }
   }
 
-  /** Resolves when the connection ends. Rejects if no node responds and none is starting. */
+  /** Updates the pod states from a single watch; resolves when its connection ends. Rejects if no node responds and none is starting. */
   async #watchConnection(signal: AbortSignal): Promise<void> {
     const mine = new Set(uidsOf(this.#objects));
     const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
@@ -214,7 +217,7 @@ export class RunSession {
     );
   }
 
-  /** Whether none of the workload's pods can ever start. */
+  /** Whether the workload has pods, but none of them can ever start. */
   #neverStarts(uid: string): boolean {
     const pods = this.#podsOf(uid);
     return pods.length > 0 && pods.every((pod) => !isEnded(pod) && isOver(pod));
@@ -276,7 +279,7 @@ export class RunSession {
     return ofApi.length === 0 ? [] : await this.#client.locate(ofApi);
   }
 
-  /** If a grace period is given, deletes the pods of removed workloads with it. Otherwise, the API's garbage collector deletes them. */
+  /** Deletes the pods of removed workloads with the given grace period. If there is none, leaves them to the API's garbage collector. */
   async #endOwned(gracePeriodSeconds: number | undefined): Promise<void> {
     if (gracePeriodSeconds === undefined) return;
     const owned = [...this.#owners.keys()].flatMap((uid) => this.pods.get(uid) ?? []).filter((pod) => this.isMade(pod));

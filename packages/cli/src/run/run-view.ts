@@ -4,7 +4,7 @@ import { renderTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** Shows pods starting up, and what happens to them afterwards. */
+/** Shows a run's pods while they start up, and what happens to them afterwards. */
 export interface RunView {
   pod(pod: Pod): void;
   transfer(transfer: ImageTransfer): void;

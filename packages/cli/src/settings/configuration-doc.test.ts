@@ -9,7 +9,7 @@ import { parseConfig } from './parse-config.ts';
 
 const document = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
 
-/** A key as documented. */
+/** A configuration key's type and default, as documented. */
 type Key = { type: string; default: string };
 
 type JsonSchema = {
@@ -21,7 +21,7 @@ type JsonSchema = {
   additionalProperties?: JsonSchema | false;
 };
 
-/** A configuration with every table, so that it has every default. */
+/** A configuration with every optional table, from which the defaults of all keys can be read. */
 const everything = parseConfig(
   '[runtime.handlers.name]\ntask = "shim-v2"\nshim = {}\n[runtime.plugins.name]\npackage = "x"\n[runtime.tcp]\nport = 1\ninsecure = true\n',
   'everything',

@@ -7,7 +7,7 @@ import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { FileSchema } from './file-schema.ts';
 import { configOfText } from './node-config.ts';
 
-/** Unusual numbers in TOML syntax. */
+/** Unusual numbers to use as configuration values, in TOML syntax. */
 const ODD = [
   '0',
   '-0',
@@ -21,7 +21,7 @@ const ODD = [
   '9007199254740991',
   '9007199254740993',
 ];
-/** Keys that a table requires in addition to the tested one. */
+/** Keys that a table requires in addition to the tested one, by table name. */
 const NEEDED: Record<string, string> = { 'runtime.tcp': 'insecure = true\n' };
 
 type JsonSchema = { type?: string; properties?: Record<string, JsonSchema>; additionalProperties?: JsonSchema | false };

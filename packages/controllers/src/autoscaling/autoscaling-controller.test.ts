@@ -26,7 +26,7 @@ type PlaceOptions = {
   useMilli?: number;
 };
 
-/** A Deployment `web` with two pods, their CPU usage, and an autoscaler. */
+/** A cluster with a Deployment `web`, its two pods with their CPU usage, and an autoscaler. */
 class Place extends TestPlace {
   constructor({
     replicas = 2,
@@ -59,7 +59,7 @@ class Place extends TestPlace {
     this.autoscaler('web', metrics, target);
   }
 
-  /** Serves lists of PodMetrics, whose plural name is `pods` too. */
+  /** Makes the fake client return PodMetrics lists. PodMetrics need special treatment, because their plural name is `pods` too. */
   #answerLists(metrics: () => unknown): void {
     const list = this.client.list.bind(this.client);
     this.client.list = <T extends KubeObject>(...[resource, selection]: Parameters<typeof list<T>>) => {

@@ -19,7 +19,7 @@ const CPU_INITIALIZATION_MS = 300_000;
 /** A pod that became unready this soon after its start is assumed never to have been ready, in milliseconds (initial-readiness-delay). */
 const INITIAL_READINESS_MS = 30_000;
 
-/** `value` is in milli-units of the resource. */
+/** The usage of one resource by a pod. `value` is in milli-units of the resource. */
 export type PodUsage = { timestampMs: number; windowMs: number; value: number };
 
 /** Pod usage by pod name. */

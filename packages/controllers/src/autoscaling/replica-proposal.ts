@@ -5,7 +5,10 @@ import { groupPods, type PodUsage, type PodUsages, requestsOf } from './pod-usag
 /** How far the ratio of usage to target may deviate from 1 before the number of replicas changes. */
 export type Tolerances = { scaleDown: number; scaleUp: number };
 
-/** `usage` is the average over the counted pods, in milli-units; `utilization` is a percentage of their requests. */
+/**
+ * The replicas proposed by a metric. `usage` is the average over the counted pods, in milli-units; `utilization` is a percentage of their
+ * requests.
+ */
 export type Proposal = { replicas: number; usage: number; utilization?: number };
 
 export type ProposalInput = {
@@ -28,7 +31,7 @@ type Measure = Omit<Proposal, 'replicas'> & { ratio: number };
 /** How usage is compared with the target. */
 type Scale = {
   measure: (usages: PodUsages) => Measure;
-  /** Returns the usage to assume for a pod without metrics if the other pods are below the target, in milli-units. */
+  /** Returns the usage, in milli-units, to assume for a pod without metrics if the other pods are below the target. */
   assumed: (pod: string) => number;
 };
 

@@ -15,7 +15,7 @@ export type Scale = KubeObject & {
   status?: { replicas?: number; selector?: string };
 };
 
-/** Resources that need no discovery request. */
+/** Built-in resources with a scale, which need no discovery request. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
 /** Maximum number of attempts to write a scale in case of conflicts (client-go's DefaultRetry). */
 const ATTEMPTS = 5;

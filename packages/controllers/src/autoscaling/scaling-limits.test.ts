@@ -16,7 +16,7 @@ type Case = {
   ups?: number[];
   downs?: number[];
 };
-/** Pods and percent, each per period in seconds; 0 for none. */
+/** Scaling policies: a number of pods and a percentage, each with its period in seconds. 0 means that there is no such policy. */
 type Rules = [pods: number, podsPeriod: number, percent: number, percentPeriod: number];
 
 const DEFAULT_UP: Rules = [4, 15, 100, 15];
@@ -30,7 +30,7 @@ function rules([pods, podsPeriod, percent, percentPeriod]: Rules): ScalingRules 
   return { selectPolicy: 'Max', policies: policies.filter(({ value }) => value > 0) };
 }
 
-/** Spreads the changes evenly over the last two minutes, each in the middle of its time slot. */
+/** Returns these changes in the number of replicas, spread evenly over the last two minutes: each is in the middle of its time slot. */
 const spread = (changes: readonly number[]): ScaleChange[] =>
   changes.map((by, index) => {
     const part = 120 / changes.length;
@@ -124,7 +124,7 @@ test('the select policy can choose the smallest change or disable a direction', 
   assert.equal(replicas(of('Disabled'), 5, 1), 5);
 });
 
-/** Recommended replicas and the age of the recommendation in minutes. */
+/** Earlier recommendations: the number of replicas, and the recommendation's age in minutes. */
 type Recommended = [replicas: number, minutes: number][];
 
 function checkStable(

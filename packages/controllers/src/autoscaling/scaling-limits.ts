@@ -7,9 +7,9 @@ const DOWN_WINDOW_SECONDS = 300;
 const GROWTH_FACTOR = 2;
 const GROWTH_MINIMUM = 4;
 
-/** `atMs` is Unix time in milliseconds. */
+/** A number of replicas recommended by an earlier evaluation. `atMs` is Unix time in milliseconds. */
 export type Recommendation = { replicas: number; atMs: number };
-/** A change in the number of replicas. `by` is positive in both directions. */
+/** A change in the number of replicas. `by` is its absolute value, so it is positive even when scaling down. */
 export type ScaleChange = { by: number; atMs: number };
 
 /** The recent recommendations and changes of an autoscaler. In memory only. */

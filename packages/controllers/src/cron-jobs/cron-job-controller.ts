@@ -44,8 +44,8 @@ export const cronJobController: Controller = async (parts) => {
 };
 
 /**
- * Schedule times before `ms` are ignored. `lastMs`: the last handled time, which was in the future because the system time had been set
- * back.
+ * Where a CronJob's schedule begins: schedule times before `ms` are ignored. `lastMs`: the last handled time, which was in the future
+ * because the system time had been set back.
  */
 type Begin = { ms: number; lastMs?: number };
 
@@ -55,7 +55,7 @@ export class CronJobSync {
   readonly #cronJobs: ObjectCache<CronJob>;
   readonly #jobs: ObjectCache<Job>;
   readonly #events: EventRecorder;
-  /** By CronJob UID. Kept in memory only. */
+  /** Where the schedules begin, by CronJob UID. Kept in memory only. */
   readonly #begins = new Map<string, Begin>();
 
   /** `again` requests another sync of a CronJob after a delay in milliseconds. */
@@ -68,8 +68,8 @@ export class CronJobSync {
   }
 
   /**
-   * Must be called for each change, so that a new schedule only applies to times after the change. Upstream may also start a Job for an
-   * earlier time of the new schedule, if the last Job was started before that time.
+   * Must be called for each change of a CronJob, so that a new schedule only applies to times after the change. Upstream may also start a
+   * Job for an earlier time of the new schedule, if the last Job was started before that time.
    */
   note({ type, object, before }: ObjectChange<CronJob>): void {
     const { uid } = object.metadata;

@@ -11,7 +11,7 @@ type Given = {
   status?: CronJobStatus;
   jobs?: Job[];
   missing?: string[];
-  /** The minute of the decision, and the minute before which schedule times are ignored. */
+  /** `at`: the minute of the decision. `begin`: the minute before which schedule times are ignored. */
   at: number;
   begin?: number;
 };

@@ -11,7 +11,7 @@ export type CronJobState = {
   cronJob: CronJob;
   /** The Jobs controlled by the CronJob. */
   jobs: readonly Job[];
-  /** UIDs of Jobs in its status that no longer exist. */
+  /** UIDs of Jobs in the CronJob's status that no longer exist. */
   missing: ReadonlySet<string>;
   /** Schedule times before this are ignored: it is when the schedule was last changed or the system time was set back. */
   beginMs: number;
@@ -21,12 +21,12 @@ export type CronJobState = {
 export type CronJobEvent = readonly [type: EventType, reason: string, message: string];
 
 export type CronJobDecision = {
-  /** The status, not including a Job about to be started. */
+  /** The CronJob's new status, not yet including a Job about to be started. */
   status: CronJobStatus;
   events: CronJobEvent[];
   /** The scheduled time of the Job to start, in Unix milliseconds. */
   startForMs?: number;
-  /** Jobs to delete before starting it. */
+  /** Jobs to delete before starting the new one. */
   replaces: JobReference[];
   /** Time until the next decision, in milliseconds. */
   againInMs?: number;

@@ -2,25 +2,28 @@
 import type { CronJob } from '../objects/cron-job.ts';
 import type { Schedule } from './schedule.ts';
 
-/** If more times than this were missed, an event reports it. */
+/** If a CronJob has missed more scheduled times than this, an event reports it. */
 const MANY = 100;
 /** Added to the next scheduled time, in case the machines' clocks differ. */
 const PADDING_MS = 100;
 
 export type MissedTimes = {
-  /** The most recent time that has passed; absent if there is none. */
+  /** The most recent scheduled time that has passed; absent if there is none. */
   lastMs?: number;
-  /** Whether so many times have passed, by an estimate from the first two, that a clock may be wrong. */
+  /** Whether more than `MANY` scheduled times have passed, estimated from the interval between the first two. A clock may then be wrong. */
   areMany: boolean;
 };
 
-/** The schedule never fires, as with February 31. */
+/** Thrown if the schedule never fires, as with February 31. */
 export class InvalidScheduleError extends Error {}
 
-/** `beginMs`: earlier times are ignored. `respectsDeadline`: whether times before the starting deadline are ignored too. */
+/**
+ * Which scheduled times count as missed. `beginMs`: earlier times do not. `respectsDeadline`: times before the starting deadline do not
+ * either.
+ */
 type MissedInput = { nowMs: number; beginMs: number; respectsDeadline: boolean };
 
-/** Returns the times that have passed since the last handled one. Throws `InvalidScheduleError`. */
+/** Returns the scheduled times that have passed since the last handled one. Throws `InvalidScheduleError`. */
 export function missedTimes(
   { metadata, spec, status }: CronJob,
   schedule: Schedule,

@@ -9,7 +9,7 @@ export type Schedule = {
   last: (fromMs: number, untilMs: number) => number | undefined;
 };
 
-/** `isAny` is set for `*` and `?` without a step: such a field does not restrict the day. */
+/** A field of a schedule. `isAny` is set for `*` and `?` without a step: such a field does not restrict the day. */
 type Field = { values: ReadonlySet<number>; isAny: boolean };
 type Fields = { minute: Field; hour: Field; day: Field; month: Field; weekday: Field };
 
@@ -72,7 +72,7 @@ function parseFields(spec: string): Fields {
   };
 }
 
-/** `names[0]` is the name of `min`. */
+/** The range of a field's values. `names[0]` is the name of `min`. */
 type Bounds = { min: number; max: number; names?: readonly string[] };
 
 function parseField(text: string, bounds: Bounds): Field {
@@ -160,7 +160,7 @@ function daysUntilMatch({ day, month, weekday }: Fields, wall: WallTime): number
   return SEARCH_MS / DAY_MS + 2;
 }
 
-/** Steps to two hours before midnight, then hour by hour. */
+/** Returns a step toward the next day: to two hours before midnight, then hour by hour. */
 function longStep(leftInDay: number, leftInHour: number): number {
   return leftInDay > 3 * HOUR_MS ? leftInDay - 2 * HOUR_MS : leftInHour;
 }

@@ -104,7 +104,9 @@ export class DaemonSetSync {
     );
   }
 
-  /** Makes each node run its pod. If there is nothing to create or delete, continues with a rolling update. */
+  /**
+   * Creates and deletes pods so that each eligible node runs one. If there is nothing to create or delete, continues with a rolling update.
+   */
   async #manage(key: string, set: DaemonSet, { revision }: CurrentRevision): Promise<void> {
     const view = this.#view(set, revision);
     const { now } = this.#parts;

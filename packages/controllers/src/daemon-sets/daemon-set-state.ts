@@ -16,7 +16,7 @@ export type DaemonSetState = {
 };
 
 export type DaemonSetView = DaemonSetState & {
-  /** The pods by node, without ended pods that are being deleted. */
+  /** The set's pods by node, except ended pods that are being deleted. */
   byNode: ReadonlyMap<string, Pod[]>;
   fits: ReadonlyMap<string, NodeFit>;
   /** Number of nodes that should run a pod. */

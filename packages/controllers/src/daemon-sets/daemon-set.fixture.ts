@@ -67,7 +67,7 @@ function daemonPod(set: DaemonSet, name: string, options: PodOptions): Pod {
   };
 }
 
-/** The view of a set on nodes a, b and c. `pods` is keyed by pod name, whose first letter is the node. */
+/** A snapshot of a DaemonSet on nodes a, b and c. `pods` is keyed by pod name, whose first letter is the node. */
 export function newView(
   spec: Partial<DaemonSetSpec>,
   pods: Record<string, PodOptions>,

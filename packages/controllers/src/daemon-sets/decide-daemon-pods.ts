@@ -35,7 +35,7 @@ export function decideDaemonPods(view: DaemonSetView, waitMs: (nodeName: string)
 
 type NodePods = { nodeName: string; pods: readonly Pod[]; shouldRun: boolean; waitMs: number };
 
-/** Decides what to do on a node whose existing pods may stay. */
+/** Decides which pods to create and delete on a node whose existing pods may stay. */
 function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: NodePods, decision: DaemonDecision) {
   const running: Pod[] = [];
   let isDelayed = false;

@@ -13,7 +13,7 @@ const NEW: PodOptions = {};
 const UNREADY: PodOptions = { isReady: false };
 const LEAVING: PodOptions = { isDeleting: true };
 
-/** Checks creations (`+NODE`) and deletions (`-POD`). */
+/** Checks which pods a decision creates (`+NODE`) and deletes (`-POD`). */
 function checkPods(spec: Partial<DaemonSetSpec>, pods: Pods, expected: string[], nodes?: Node[]) {
   const decision = decideDaemonPods(newView(spec, pods, nodes), () => 0);
   assert.deepEqual(texts(decision), expected);

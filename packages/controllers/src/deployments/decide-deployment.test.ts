@@ -34,7 +34,7 @@ function decide({ spec, status, metadata, sets = [], pods = [] }: Case): Deploym
   return decideDeployment({ deployment, replicaSets, podsOf: () => pods, nowMs: NOW_MS });
 }
 
-/** Formats the actions compactly. */
+/** Formats the actions of a Deployment briefly, such as `scale web 1→2`. */
 function short(actions: readonly DeploymentAction[]): string {
   return actions
     .map((action) => {
@@ -51,7 +51,7 @@ function check(title: string, given: Case, expected: string) {
   test(title, () => assert.equal(short(decide(given)), expected));
 }
 
-/** The status reported by a decision. */
+/** Returns the status that the decision for a case reports. */
 function reported(given: Case): DeploymentStatus {
   const report = decide(given).find((action) => action.type === 'report');
   return report!.deployment.status!;

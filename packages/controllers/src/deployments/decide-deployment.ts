@@ -34,7 +34,7 @@ export type DeploymentState = {
   nowMs: number;
 };
 
-/** A step. The Deployment is handled again after each write, so the steps of one decision are independent of each other. */
+/** A step of a Deployment. The Deployment is handled again after each write, so the steps of one decision are independent of each other. */
 export type DeploymentAction =
   /** Warns that the selector is empty. */
   | { type: 'warn' }
@@ -44,7 +44,7 @@ export type DeploymentAction =
   | { type: 'update'; replicaSet: ReplicaSet }
   | ({ type: 'scale' } & Scaling)
   | { type: 'delete'; replicaSet: ReplicaSet }
-  /** Writes the status and revision if they have changed. */
+  /** Writes the Deployment's status and revision if they have changed. */
   | { type: 'report'; deployment: Deployment }
   /** Handles the Deployment again after a delay. */
   | { type: 'wait'; ms: number };
@@ -71,7 +71,7 @@ export function decideDeployment({
   if (isDeleting) return [plain()];
   const { paused = false } = deployment.spec;
   const scalings = paused || isScaled(sets) ? proportionalScalings(sets) : [];
-  // upstream also stops here if there is nothing to scale, and never terminates the pods of a rollout whose strategy was changed to
+  // upstream also stops here if there is nothing to scale, so it never terminates the pods of a rollout whose strategy was changed to
   // Recreate
   if (paused || scalings.length > 0) {
     return [...stepsOf(scalings), ...(paused ? cleanUp(sets) : []), ...(scalings.length > 0 ? [] : [plain()])];
@@ -161,7 +161,7 @@ function createOf(sets: Sets): DeploymentAction {
   return { type: 'create', deployment, size: newSetSize(sets), revision: nextRevision(oldSets), oldSets };
 }
 
-/** Reports the status. Old ReplicaSets are removed once the rollout has been reported as complete. */
+/** Reports the status of a rollout. Old ReplicaSets are removed once the rollout has been reported as complete. */
 function reportProgress(sets: Sets, nowMs: number, removed?: DeploymentAction[]): DeploymentAction[] {
   const { deployment } = sets;
   const isOver = isComplete(deployment, deployment.status ?? {});

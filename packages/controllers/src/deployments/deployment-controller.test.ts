@@ -36,7 +36,7 @@ class Place extends TestPlace {
     return this.status?.conditions?.find((one) => one.type === type)?.reason;
   }
 
-  /** Marks unready pods as ready until the condition is met. */
+  /** Waits for a condition, acting as the kubelet meanwhile: marks new pods as ready. */
   async untilWithKubelet(check: () => unknown): Promise<void> {
     await this.until(async () => {
       for (const pod of await this.pods()) {

@@ -38,7 +38,7 @@ class History {
    */
   #most = 0;
   #size = 0;
-  /** The largest size of each ReplicaSet. */
+  /** The largest size that each ReplicaSet has had so far. */
   readonly #sizes = new Map<string, number>();
 
   constructor(seed: number) {
@@ -85,7 +85,7 @@ class History {
     else this.#edit();
   }
 
-  /** A user changes the image or, in some histories, the size. */
+  /** Acts as a user: changes the image or, in some histories, the size. */
   #edit(): void {
     const image = `v${1 + this.#random.below(4)}`;
     const replicas = this.#random.below(6);
@@ -96,7 +96,7 @@ class History {
     });
   }
 
-  /** Binds, starts, breaks or ends a pod. Returns whether there was something to do. */
+  /** Acts as the scheduler and kubelet: binds, starts, breaks or ends a pod. Returns whether there was something to do. */
   #kubelet(isFaulty = true): boolean {
     const isOver = (pod: Pod) => isEnded(pod) && pod.metadata.deletionTimestamp === undefined;
     const pods = this.server.list<Pod>(PODS).filter((pod) => !isOver(pod));
@@ -142,7 +142,7 @@ class History {
     }
   }
 
-  /** All parties act without faults until nothing is left to do. */
+  /** Ends the history: lets all parties act without faults until nothing is left to do. */
   async end(): Promise<void> {
     await this.#process.settle(() => this.#kubelet(false));
     const { deployment, sets } = this;

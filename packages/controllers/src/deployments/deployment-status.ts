@@ -13,8 +13,8 @@ const REPLICA_FAILURE = 'ReplicaFailure';
 const MAX_INT32 = 2 ** 31 - 1;
 
 /**
- * Returns the status with the counts and the `Available` condition. Progress is not evaluated: the Deployment is paused, scaled or being
- * deleted.
+ * Returns the status of a Deployment that is paused, being scaled or being deleted: the counts and the `Available` condition. Progress is
+ * not evaluated.
  */
 export function plainStatus({ deployment, newSet, oldSets }: Sets, nowMs: number): DeploymentStatus {
   const all = newSet === undefined ? oldSets : [...oldSets, newSet];
@@ -97,7 +97,7 @@ function progressOf({ deployment, newSet }: Sets, status: DeploymentStatus, nowM
   return conditions;
 }
 
-/** Whether there are more updated, ready or available pods, or fewer old ones. */
+/** Whether a Deployment has progressed: it has more updated, ready or available pods than before, or fewer old ones. */
 function hasProgressed(before: DeploymentStatus, now: DeploymentStatus): boolean {
   const old = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus) => replicas - updatedReplicas;
   return (

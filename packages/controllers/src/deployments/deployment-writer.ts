@@ -116,7 +116,7 @@ export class DeploymentWriter {
     this.#replicaSets.deleting({ namespace, name }, uid);
   }
 
-  /** Writes the status and revision if they differ from what was read. */
+  /** Writes the Deployment's status and revision if they differ from those that the decision was based on. */
   async #report(read: Deployment, deployment: Deployment): Promise<void> {
     if (!isReported(read, deployment)) await writeStatus(this.#parts, DEPLOYMENTS, deployment);
   }

@@ -12,7 +12,7 @@ export type Changes = {
   status?: Deployment['status'];
 };
 
-/** Builds a Deployment with 10 replicas, a surge of 3, and at most 2 unavailable. */
+/** Builds a Deployment, by default with 10 replicas, a surge of 3, and at most 2 unavailable. */
 export function testDeployment({ spec = {}, metadata = {}, status = {} }: Changes = {}): Deployment {
   const { image = 'v1', ...rest } = spec;
   return {
@@ -34,9 +34,9 @@ export type TestSet = {
   /** The template's image. */
   image: string;
   size: number;
-  /** Number of available pods. Default: all. */
+  /** Number of the ReplicaSet's available pods. Default: all. */
   available?: number;
-  /** Number of pods. Default: `size`. */
+  /** Number of the ReplicaSet's existing pods. Default: `size`. */
   pods?: number;
   revision?: number;
   annotations?: Record<string, string>;

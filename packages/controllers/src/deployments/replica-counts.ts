@@ -3,7 +3,7 @@ import type { Deployment } from '../objects/deployment.ts';
 import type { ReplicaSet, ReplicaSetStatus } from '../objects/replica-set.ts';
 import { scaledValue } from '../pods/scaled-value.ts';
 
-/** Means "no limit" in specs: Go's math.MaxInt32. */
+/** Go's math.MaxInt32, which means "no limit" in Deployment specs. */
 const UNLIMITED = 2 ** 31 - 1;
 
 export function wantedReplicas({ spec }: Pick<Deployment, 'spec'>): number {

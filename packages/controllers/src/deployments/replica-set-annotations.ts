@@ -58,7 +58,7 @@ export function withRevisionAnnotation(deployment: Deployment, revision: string)
   };
 }
 
-/** Returns the annotations with the desired size and the maximum size during a rollout. */
+/** Returns a ReplicaSet's annotations with the Deployment's desired size, and its maximum size during a rollout, added. */
 export function withSizes(deployment: Deployment, annotations: Annotations = {}): Annotations {
   const wanted = wantedReplicas(deployment);
   const sizes = { [DESIRED_REPLICAS]: String(wanted), [MAX_REPLICAS]: String(wanted + maxSurge(deployment)) };

@@ -25,7 +25,7 @@ class Rollout {
   readonly #random: () => number;
   deployment: Deployment;
   sets: ReplicaSet[] = [];
-  /** Once this is true, no more pods may be unavailable than the Deployment allows. */
+  /** Whether enough pods have been available at some time. From then on, no more pods may be unavailable than the Deployment allows. */
   #wasAvailable = false;
   #steps = 0;
 
@@ -41,7 +41,7 @@ class Rollout {
     return Math.floor(this.#random() * limit);
   }
 
-  /** One action of a user, a pod or the controller. */
+  /** Performs a random action of a user, a pod or the controller. */
   step({ isFaulty }: { isFaulty: boolean }): boolean {
     const dice = this.#random();
     if (isFaulty && dice < 0.04) this.#edit({ image: `v${this.#below(4)}` });
@@ -51,7 +51,7 @@ class Rollout {
     return true;
   }
 
-  /** Runs without faults until nothing changes. */
+  /** Runs the rollout without faults until nothing changes anymore. */
   rest(): void {
     let idle = 0;
     for (let round = 0; round < REST_ROUNDS && idle < 40; round++) {
@@ -83,7 +83,7 @@ class Rollout {
     this.#wasAvailable = false;
   }
 
-  /** ReplicaSets create, lose or end pods; some become available. */
+  /** Lets ReplicaSets create, lose or end pods; some of the pods become available. */
   #movePods(mayFail: boolean): void {
     this.sets = this.sets.map((one) => {
       const { availableReplicas: available = 0 } = one.status ?? {};
@@ -98,7 +98,7 @@ class Rollout {
     if (mayFail) this.#wasAvailable = false;
   }
 
-  /** Executes the next decision. Returns whether it changed anything. */
+  /** Decides the next actions and executes them. Returns whether they changed anything. */
   #decide(): boolean {
     const { deployment } = this;
     const actions = decideDeployment({ deployment, replicaSets: this.sets, podsOf: () => [], nowMs: NOW_MS });
@@ -148,7 +148,7 @@ class Rollout {
     );
     if (grows) assert.ok(totalSize(this.sets) <= wanted + maxSurge(this.deployment), 'the surge is kept');
     const least = wanted - maxUnavailable(this.deployment);
-    // pods left by a scale-down, which ends unavailable ones first
+    // available pods that remain after the scale-down, which ends unavailable ones first
     const remaining = this.sets.reduce(
       (sum, one) => sum + Math.min(sizeOf(one), one.status?.availableReplicas ?? 0),
       0,

@@ -13,7 +13,7 @@ const rolling = (maxSurge: number | string, maxUnavailable: number | string): De
   rollingUpdate: { maxSurge, maxUnavailable },
 });
 
-/** `wanted` is the image of the desired template; one of the sets has it. */
+/** A Deployment and its ReplicaSets. `wanted` is the image of the desired template; one of the ReplicaSets has it. */
 type Case = { replicas: number; strategy?: DeploymentStrategy; wanted: string; sets: TestSet[] };
 
 function setsOf({ replicas, strategy, wanted, sets }: Case) {
@@ -76,7 +76,7 @@ function checkScale(title: string, given: Case, expected: string) {
   });
 }
 
-/** Annotations of a set whose Deployment had this many replicas and this surge. */
+/** Annotations of a ReplicaSet whose Deployment had this many replicas and this surge. */
 const had = (replicas: number, surge = 0) => ({
   annotations: {
     'deployment.kubernetes.io/desired-replicas': String(replicas),

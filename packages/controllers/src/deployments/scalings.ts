@@ -108,13 +108,14 @@ function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
 }
 
 /**
- * Distributes the difference between the maximum allowed size and the total size. The rounding remainder goes to the largest ReplicaSet.
+ * Distributes the difference between the maximum allowed size and the total size among the active ReplicaSets. The rounding remainder goes
+ * to the largest one.
  */
 function distributed(deployment: Deployment, active: readonly ReplicaSet[]): Scaling[] {
   const wanted = wantedReplicas(deployment);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;
   const toAdd = allowed - totalSize(active);
-  // of equal sizes, the newest grows first and the oldest shrinks first
+  // of ReplicaSets of equal size, the newest grows first and the oldest shrinks first
   const sorted = active.toSorted((a, b) => sizeOf(b) - sizeOf(a) || (toAdd > 0 ? byCreation(b, a) : byCreation(a, b)));
   let added = 0;
   const sizes = sorted.map((one) => {

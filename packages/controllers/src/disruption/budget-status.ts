@@ -27,7 +27,7 @@ export type BudgetDecision = {
   recheckMs: number | undefined;
 };
 
-/** Whether the expected number of pods is the total size of their controllers. */
+/** Whether the expected number of pods depends on the total size of their controllers. */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec.maxUnavailable !== undefined || typeof spec.minAvailable === 'string';
 }

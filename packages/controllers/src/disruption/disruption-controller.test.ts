@@ -26,7 +26,7 @@ class Place extends TestPlace {
     return this.client.stored<PodDisruptionBudget>(POD_DISRUPTION_BUDGETS, PLACE)?.status;
   }
 
-  /** Serves these documents by path. */
+  /** Makes the fake API server respond with these documents, by path. */
   answer(documents: Record<string, object>): void {
     const answers = Array.from(
       { length: 50 },

@@ -62,7 +62,7 @@ class DisruptionController {
     if (staleInMs(object, this.#parts.now()) !== undefined) this.#targets.add(placeText(object.metadata));
   }
 
-  /** Evicting a pod that matches several budgets fails, so this records a warning. */
+  /** Records a warning event for a pod that matches several budgets, because evicting such a pod fails. */
   #warnOfMany(pod: Pod, [first, ...others]: readonly PodDisruptionBudget[]): void {
     if (first === undefined || others.length === 0) return;
     const { namespace, name } = pod.metadata;

@@ -21,7 +21,7 @@ export class ExpectedScale {
     this.#parts = parts;
   }
 
-  /** The caches used here. */
+  /** The caches of all controller kinds in `KNOWN`. */
   get caches() {
     return KNOWN.map((resource) => this.#parts.objects.of<Sized>(resource));
   }
@@ -71,7 +71,7 @@ export class ExpectedScale {
   /** Reads the `scale` subresource from the server, for kinds that are not cached, such as custom ones. */
   async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
     const { client, signal } = this.#parts;
-    // such a name would change the path; the server does not validate names in owner references
+    // `.` or `..` would change the request's path; the server does not validate names in owner references
     if (name === '.' || name === '..') return undefined;
     const found = await findKind(client, { apiVersion, kind }, signal);
     if (found?.hasScale !== true) return undefined;

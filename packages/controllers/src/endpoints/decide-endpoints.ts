@@ -117,7 +117,9 @@ function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
   };
 }
 
-/** A headless Service without families, as stored by old servers, uses the pod's family. */
+/**
+ * Returns the address types of a Service's endpoints. A headless Service without families, as stored by old servers, uses the pod's family.
+ */
 function familyOf(service: Service, pod: Pod): ReturnType<typeof addressTypesOf> {
   const { ipFamilies = [] } = service.spec;
   if (ipFamilies.length > 0 || !isHeadless(service)) return addressTypesOf(service);

@@ -65,7 +65,10 @@ export function decideMirrored(endpoints: Endpoints, slices: readonly EndpointSl
   return { ...recycled(changes, () => true), ...counts };
 }
 
-/** Keeps or rewrites the first slice, and deletes the others. */
+/**
+ * Adds the changes that leave one slice with the wanted endpoints, or none if there are no endpoints: keeps or rewrites the first existing
+ * slice, or creates one, and deletes the others.
+ */
 function mirrorInto(changes: SliceChanges, existing: readonly EndpointSlice[], wanted: NewEndpointSlice): void {
   const [first, ...others] = existing;
   if (wanted.endpoints.length === 0) changes.delete.push(...existing);

@@ -9,7 +9,7 @@ import { addressedPod, storedSlice, testNode, testService } from './endpoints.fi
 const decide = (service: Service, pods: readonly Pod[], slices: readonly EndpointSlice[] = []) =>
   decideSlices({ service, pods, slices, nodeOf: (name) => (name === 'n1' ? testNode('n1', 'z1') : undefined) });
 
-/** Returns the slices after applying the changes. */
+/** Decides the slices of a Service, and returns them with the changes applied. */
 function applied(service: Service, pods: readonly Pod[], slices: readonly EndpointSlice[] = []): EndpointSlice[] {
   const { create, update, delete: deleted } = decide(service, pods, slices);
   const gone = new Set([...deleted, ...update].map(({ metadata }) => metadata.name));
@@ -29,7 +29,7 @@ const short = ({ create, update, delete: deleted }: ReturnType<typeof decide>) =
   `create ${create.length}, update ${update.length}, delete ${deleted.length}`;
 const sizes = (slices: readonly EndpointSlice[]) => slices.map(({ endpoints }) => endpoints?.length).sort();
 
-/** The only endpoint of a Service with one pod. */
+/** Returns the endpoint of a Service that has only this pod. */
 function endpointOf(pod: Pod, spec: Partial<Service['spec']> = {}): Endpoint | undefined {
   return decide(testService(spec), [pod]).create[0]?.endpoints[0];
 }

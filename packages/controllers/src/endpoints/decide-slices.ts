@@ -42,7 +42,7 @@ export type SlicesDecision = SliceChanges & {
   skipped: Pod[];
 };
 
-/** Endpoints with the same ports, which share slices. */
+/** A group of endpoints with the same ports, which share slices. */
 type Group = { ports: EndpointPort[]; endpoints: Map<string, Endpoint> };
 
 export function decideSlices(state: SlicesState): SlicesDecision {
@@ -151,7 +151,7 @@ function changesOfGroup(
   return { create, update, delete: fillings.filter(({ state }) => state === 'emptied').map(({ slice }) => slice) };
 }
 
-/** A slice with the endpoints that stay in it. */
+/** A slice being filled: the slice, and those of its endpoints that stay in it. */
 type Filling = { slice: EndpointSlice; kept: Endpoint[]; state: 'unchanged' | 'changed' | 'emptied' };
 
 /** Finds the desired endpoints that are already in the slice, and removes them from `left`. */

@@ -41,7 +41,7 @@ class EndpointsController {
     if (!(await untilSynced(this.#services, this.#endpoints, this.#pods))) return;
     const wake = (key: string) => this.#queue.add(key);
     wakeServices({ services: this.#services, pods: this.#pods, wake });
-    // wake all of them at startup, to remove those whose Services were deleted while no controller was running
+    // sync all Endpoints objects at startup, to remove those whose Services were deleted while no controller was running
     for (const { metadata } of this.#endpoints.list()) if (!isLeaderElection(metadata)) wake(placeText(metadata));
     this.#endpoints.onChange(({ type, object }) => {
       if (type === 'DELETED') wake(placeText(object.metadata));

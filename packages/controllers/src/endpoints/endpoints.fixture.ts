@@ -21,7 +21,7 @@ export function testService(spec: ServiceSpec = {}, metadata: Partial<Service['m
 
 type Addressed = TestPod & { ips?: string[]; spec?: Partial<Pod['spec']> };
 
-/** Builds a ready pod of the Service with these addresses. */
+/** Builds a ready pod, with these addresses, that the Service selects. */
 export function addressedPod({ ips = ['10.1.0.1'], spec, ...pod }: Addressed): Pod {
   const built = testPod({ labels: { app: 'web' }, readySinceMs: Date.UTC(2026, 0, 1), ...pod });
   const podIPs = ips.map((ip) => ({ ip }));
@@ -33,7 +33,7 @@ export function testNode(name: string, zone?: string): Node {
   return { metadata: { name, labels } } as unknown as Node;
 }
 
-/** Returns a new slice as stored by the server. */
+/** Converts a new slice to the form in which the server stores it. */
 export function storedSlice({ metadata, ...slice }: NewEndpointSlice, name: string): EndpointSlice {
   const { generateName: _prefix, ...rest } = metadata;
   return { ...slice, metadata: { ...rest, namespace: 'shop', name, uid: `uid-${name}` } };

@@ -9,7 +9,7 @@ const CLOSE_DISTRIBUTIONS = new Set(['PreferClose', 'PreferSameZone', 'PreferSam
 
 export type EndpointInput = { service: Service; node: Node | undefined; addressType: AddressType };
 
-/** Returns a pod's endpoint. It has no addresses if the pod has none of this family. */
+/** Returns a pod's endpoint for an address family. It has no addresses if the pod has none of this family. */
 export function podEndpoint(pod: Pod, { service, node, addressType }: EndpointInput): Endpoint {
   const { namespace, name, uid, deletionTimestamp } = pod.metadata;
   const serving = isReady(pod);

@@ -27,7 +27,7 @@ export function canBeEndpoint(pod: Pod, includesTerminating: boolean): boolean {
   return includesTerminating || pod.metadata.deletionTimestamp === undefined;
 }
 
-/** Returns the pod's hostname if the Service gives it a DNS name. */
+/** Returns the pod's hostname if it has a DNS name within the Service. */
 export function hostnameIn({ metadata, spec }: Pod, service: Service): string | undefined {
   const { hostname = '', subdomain } = spec;
   const isIn = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;

@@ -49,7 +49,7 @@ export function recycled(changes: SliceChanges, isReusable: (slice: EndpointSlic
   return { create, update, delete: deleted };
 }
 
-/** Returns a new slice with the identity of an existing one. */
+/** Returns the slice to write when a new slice replaces the contents of an existing one: the new contents with the existing identity. */
 export function written({ metadata, ...slice }: NewEndpointSlice, old: EndpointSlice): EndpointSlice {
   const { generateName: _prefix, ...changed } = metadata;
   return { ...old, ...slice, metadata: { ...old.metadata, ...changed } };

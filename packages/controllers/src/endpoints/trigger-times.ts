@@ -2,7 +2,10 @@ import type { Pod } from '@podwright/kube-api';
 import type { Service } from '../objects/service.ts';
 import { readyCondition } from '../pods/pod-state.ts';
 
-/** Times of the changes seen by the last sync of a Service, in Unix milliseconds. */
+/**
+ * The times, in Unix milliseconds, that the last sync of a Service saw: its creation, and the readiness transitions of its pods by pod
+ * name.
+ */
 type Seen = { service: number; pods: Map<string, number> };
 
 /**
@@ -12,7 +15,9 @@ type Seen = { service: number; pods: Map<string, number> };
 export class TriggerTimes {
   readonly #seen = new Map<string, Seen>();
 
-  /** Returns a Unix time in milliseconds, or nothing if no time has changed. */
+  /**
+   * Returns the time of the change that triggered this sync, in Unix milliseconds; `undefined` if no time has changed since the last sync.
+   */
   next(key: string, service: Service, pods: readonly Pod[]): number | undefined {
     const before = this.#seen.get(key);
     const created = Date.parse(service.metadata.creationTimestamp ?? '');

@@ -28,7 +28,7 @@ function affected(services: ObjectCache<Service>, { type, object, before }: Obje
     .filter(({ spec }) => states.some(({ metadata }) => selects(spec.selector, metadata.labels)));
 }
 
-/** Whether the selector matches. An absent one matches nothing. */
+/** Whether a Service's selector matches these labels. An absent selector matches nothing. */
 export function selects(selector: Record<string, string> | undefined, labels: Record<string, string> = {}): boolean {
   return selector !== undefined && matchesEveryLabel(selector, labels);
 }

@@ -1,4 +1,4 @@
-/** Finds the resources of kinds in the server's discovery documents. */
+/** Looks up the API resources of kinds in the server's discovery documents. */
 import { isApiStatus, type KubeClient } from '@podwright/kube-client';
 
 /** `VERSION` or `GROUP/VERSION`, limited to characters valid in groups and versions. */

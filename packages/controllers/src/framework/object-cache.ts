@@ -2,7 +2,7 @@ import { formatTime, type KubeObject, type Resource } from '@podwright/kube-api'
 import { compareVersions, type Informer, type InformerChange } from '@podwright/kube-client';
 import { type ObjectPlace, placeText } from './object-place.ts';
 
-/** A change of an object in a cache. `before` is its previous state in the cache. */
+/** A change to a cached object. `before` is the object's previous state in the cache. */
 export type ObjectChange<T extends KubeObject> = InformerChange<T> & { before?: T };
 
 type StartInformer<T extends KubeObject> = (options: {
@@ -21,7 +21,7 @@ type StartInformer<T extends KubeObject> = (options: {
 export class ObjectCache<T extends KubeObject> {
   readonly synced: Promise<void>;
   readonly #informer: Informer<T>;
-  /** Writes by this process that the informer has not reported yet. */
+  /** Writes by this process that the informer has yet to report. */
   readonly #written = new Map<string, T>();
   /** UIDs of objects that this process has deleted and the informer still reports without a deletion timestamp. */
   readonly #deleting = new Set<string>();
@@ -70,7 +70,7 @@ export class ObjectCache<T extends KubeObject> {
     for (const object of this.list()) listener({ type: 'ADDED', object });
   }
 
-  /** Adds the server's response to a create, update or patch by this process. */
+  /** Adds the object in the server's response to a create, update or patch by this process. */
   written(object: T): void {
     const { resourceVersion } = object.metadata;
     if (isAtLeast(this.#reached, resourceVersion)) return; // the informer has reported this state or a newer one
@@ -180,12 +180,12 @@ function placeOf({ metadata: { namespace = '', name = '' } }: KubeObject): Objec
 /** The controller UID under which objects without a controller are indexed. */
 const NO_OWNER = '';
 
-/** Returns an object's key in the owner index. */
+/** Returns the key under which an object is indexed by its controller. */
 function ownerKeyOf({ metadata: { namespace = '', ownerReferences = [] } }: KubeObject): string {
   return ownerKey(namespace, ownerReferences.find(({ controller }) => controller === true)?.uid ?? NO_OWNER);
 }
 
-/** Returns an owner's key in the index. The key is unambiguous, because namespaces contain no slash. */
+/** Returns the key under which the objects of a controller are indexed. It is unambiguous, because namespaces contain no slash. */
 function ownerKey(namespace: string, uid: string): string {
   return `${namespace}/${uid}`;
 }

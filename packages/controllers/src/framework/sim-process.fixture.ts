@@ -6,7 +6,7 @@ import type { ControllerParts } from './controller.ts';
 import { placeText } from './object-place.ts';
 import type { SimObject, SimServer } from './sim-server.fixture.ts';
 
-/** Syncs the object with this key, as called by `WorkQueue`. */
+/** Syncs the object with this key. This is the function that a controller gives to its `WorkQueue`. */
 export type Sync = (key: string) => Promise<void>;
 /**
  * Starts the controller in a new process and returns its `Sync` function. `again` requests a sync of the object with this key after a
@@ -44,7 +44,7 @@ export class SimProcess {
     this.restart();
   }
 
-  /** Replaces the process with a new one, which reads all objects. */
+  /** Restarts the controller in a new process, which lists all objects again. */
   restart(): void {
     const { client, objects, deliver } = this.server.connect();
     const event: ReturnType<ControllerParts['events']>['event'] = (...[{ name }, type, reason, message]) =>
@@ -85,8 +85,8 @@ export class SimProcess {
   }
 
   /**
-   * Syncs all objects without faults until nothing changes. `actors` runs the other parties, such as the kubelet, and returns whether they
-   * did anything.
+   * Syncs all objects without faults until nothing changes. `actors` runs the rest of the simulation, such as the kubelet, and returns
+   * whether it changed anything.
    */
   async settle(actors: () => boolean): Promise<void> {
     this.nextFault = () => 'none';

@@ -35,11 +35,11 @@ export class Random {
 export class SimServer {
   nowMs = Date.parse('2026-01-01T00:00:00Z');
   readonly random: Random;
-  /** Called before each write. The write rejects with any error thrown here. */
+  /** Called before each write. An error thrown here rejects the write. */
   beforeWrite: (call: WriteCall) => void = () => undefined;
   /** Called after each successful write. The caller receives any error thrown here instead of the response. */
   afterWrite: (call: WriteCall) => void = () => undefined;
-  /** Called after each change, for checking invariants. */
+  /** Called after each change to a stored object, for checking invariants. */
   onChange: () => void = () => undefined;
   writes = 0;
   #version = 100;
@@ -58,7 +58,7 @@ export class SimServer {
     return this.#of(resource).get(placeText(place)) as unknown as T | undefined;
   }
 
-  /** Stores an object as another client would. */
+  /** Stores an object in the fake API server, as another client would. */
   put<T extends KubeObject>(resource: Resource, object: T): T {
     const { metadata } = object;
     const known = this.#of(resource).get(placeText({ namespace: metadata.namespace, name: metadata.name! }));
@@ -71,7 +71,7 @@ export class SimServer {
     return this.#store(resource, stored, known === undefined ? 'ADDED' : 'MODIFIED') as unknown as T;
   }
 
-  /** Changes a stored object as another client would. */
+  /** Changes an object stored in the fake API server, as another client would. */
   change<T extends KubeObject>(resource: Resource, place: ObjectKey, edit: (object: T) => void): void {
     const object = structuredClone(this.#existing(resource, place)) as unknown as T;
     edit(object);
@@ -269,7 +269,7 @@ function isLive({ spec, status }: SimObject): boolean {
   return nodeName !== undefined && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-/** Applies a strategic merge patch, to the extent that controllers use it. */
+/** Applies a strategic merge patch. Supports only what the controllers use. */
 function merged(known: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const result: Record<string, unknown> = isRecord(known) ? { ...known } : {};

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ApiStatusError } from '@podwright/kube-client';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
-/** A queue whose syncs end when the test says so. `started` lists the keys in the order in which their syncs started. */
+/** A queue whose syncs end only when the test ends them. `started` lists the keys in the order in which their syncs started. */
 function open(options: Partial<WorkQueueOptions> = {}) {
   const started: string[] = [];
   const pending: PromiseWithResolvers<void>[] = [];

@@ -29,8 +29,8 @@ export type WorkQueueOptions = {
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 1_000_000;
 /**
- * Longer delays are split. Delays are computed from the system time, but timers do not follow it, so after each part the queue checks
- * whether the system time was set or the machine was suspended.
+ * Longest timer, in milliseconds; longer delays are split. Delays are computed from the system time, but timers do not follow it, so after
+ * each part the queue checks whether the system time was set or the machine was suspended.
  */
 const MAX_TIMER_MS = 60_000;
 /** If the difference between the clocks changes by more than this, in milliseconds, the system time was set rather than just slewed. */
@@ -100,8 +100,8 @@ export class WorkQueue {
   }
 
   async #handle(key: string): Promise<void> {
-    // Calls to a server in this process may never leave the microtask queue, so let other events run before each key. Changes that the
-    // caller of `add` is still reporting are then taken into account.
+    // If the server runs in this process, calls to it may never leave the microtask queue, so let other events run before each key. This
+    // also lets the caller of `add` finish reporting changes before the sync reads the cache.
     await setImmediate();
     try {
       await this.#options.sync(key);

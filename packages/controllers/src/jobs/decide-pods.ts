@@ -15,9 +15,9 @@ const MAX_DELETIONS = 500;
 export type PodsDecision = {
   create: NewPod[];
   delete: Pod[];
-  /** Whether the deleted pods must not be counted as failed, in which case their finalizer is removed before they are deleted. */
+  /** Whether to remove the finalizer of the pods to delete before deleting them, so that the Job does not count them as failed. */
   forgets: boolean;
-  /** Time until the next decision is needed, in milliseconds. */
+  /** Time until the Job must be synced again, in milliseconds. */
   againInMs?: number;
 };
 
@@ -71,7 +71,8 @@ function pendingIndexes({ job, ...facts }: JobFacts, count: number): number[] {
 }
 
 /**
- * Chooses at least `count` pods. Pods without a valid index, and all but one pod of each index, are always removed (activePodsForRemoval).
+ * Chooses at least `count` pods to delete. Pods without a valid index, and all but one pod of each index, are always deleted
+ * (activePodsForRemoval).
  */
 function podsToRemove(job: Job, active: readonly Pod[], count: number): Pod[] {
   if (!isIndexed(job)) return inDeletionOrder(active).slice(0, count);

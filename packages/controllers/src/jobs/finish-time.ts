@@ -23,7 +23,7 @@ export function finishedAtMs({ metadata, spec, status }: Pod): number {
   );
 }
 
-/** Returns when the last container terminated, if all of them have. */
+/** Returns when the pod's last container terminated, or nothing unless all of them have. */
 function lastEnd(statuses: readonly ContainerStatus[]): number | undefined {
   const ends = statuses.map(({ state }) => timeOf(state.terminated?.finishedAt));
   const known = ends.filter((end) => end !== undefined);

@@ -46,7 +46,7 @@ export class IndexSet {
     return new IndexSet(merged([...this.#intervals, ...other.#intervals]));
   }
 
-  /** Returns the number of indexes in both sets. */
+  /** Returns the number of indexes that are in both this set and the other one. */
   overlap(other: IndexSet): number {
     let count = 0;
     for (let i = 0, j = 0; i < this.#intervals.length && j < other.#intervals.length; ) {
@@ -77,7 +77,7 @@ export class IndexSet {
   }
 }
 
-/** Sorts intervals and joins those that overlap or touch. */
+/** Sorts intervals, and merges those that overlap or are adjacent. */
 function merged(intervals: readonly IndexInterval[]): IndexInterval[] {
   const result: IndexInterval[] = [];
   for (const { first, last } of intervals.toSorted((a, b) => a.first - b.first)) {

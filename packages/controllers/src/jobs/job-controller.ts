@@ -44,7 +44,7 @@ export const jobController: Controller = (parts) => {
   return runJobs(parts, queue);
 };
 
-/** Queues Jobs that change or whose pods change, and removes the finalizer from pods that belong to no Job. */
+/** Queues Jobs when they or their pods change, and removes the finalizer from pods that belong to no Job. */
 async function runJobs({ client, objects, logger, signal }: ControllerParts, queue: WorkQueue): Promise<void> {
   const jobs = objects.of<Job>(JOBS);
   const pods = objects.of<Pod>(PODS);
@@ -149,7 +149,10 @@ export class JobSync {
     if (error !== undefined && !isNamespaceTerminating(error)) throw error;
   }
 
-  /** Writes the status, removes finalizers, and writes the status again with the pods that can now be counted. */
+  /**
+   * Writes the Job's status with the ended pods listed as uncounted, removes their finalizers, and writes the status again with these pods
+   * counted.
+   */
   async #report(
     key: string,
     facts: JobFacts,
@@ -174,7 +177,7 @@ export class JobSync {
     if (tracking.hasMore && !isDeleting) this.#again(key, BATCH_MS);
   }
 
-  /** Counts the pods whose finalizers were removed, and finishes the Job if no pods are left to count. */
+  /** Counts the pods whose finalizers were removed in the Job's status, and finishes the Job if no pods are left to count. */
   async #count(
     job: Job,
     { hasMore }: Tracking,

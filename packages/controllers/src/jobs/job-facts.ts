@@ -12,7 +12,7 @@ export type JobState = {
   job: Job;
   /** All pods owned by the Job, in any phase. */
   pods: readonly Pod[];
-  /** Failures seen by earlier syncs. */
+  /** The Job's pod failures seen by earlier syncs. */
   backoff?: JobBackoff;
   nowMs: number;
 };
@@ -67,7 +67,7 @@ export function isSuspended({ spec }: Job): boolean {
   return spec.suspend === true;
 }
 
-/** Whether pods being deleted are replaced only once they have failed. */
+/** Whether the Job replaces pods being deleted only once they have failed. */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 }
@@ -82,7 +82,9 @@ export function isFailed(job: Job, { metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && status?.phase !== 'Succeeded';
 }
 
-/** Whether the pod's end affects the counts: any pod of a non-indexed Job, or one with an index below the completions. */
+/**
+ * Whether the pod affects the Job's counts once it has ended: any pod of a non-indexed Job, or a pod whose index is below the completions.
+ */
 export function isCountable(job: Job, pod: Pod): boolean {
   if (!isIndexed(job)) return true;
   const index = completionIndex(pod);
@@ -112,7 +114,7 @@ function indexFacts(job: Job, pods: readonly Pod[]): IndexFacts {
   return { countedIndexes, succeededIndexes, failedIndexes: known.union(indexesOf((pod) => failsIndex(job, pod))) };
 }
 
-/** Whether a pod's failure makes its index fail, by a policy rule or because the index has no retries left. */
+/** Whether a pod's failure makes its completion index fail, because of a policy rule or because the index has no retries left. */
 function failsIndex(job: Job, pod: Pod): boolean {
   if (!isFailed(job, pod)) return false;
   const { action, counts } = matchPodFailurePolicy(job.spec.podFailurePolicy, pod);

@@ -5,7 +5,7 @@ import { controllerReference } from '../pods/controller-reference.ts';
 import { type NewPod, podFromTemplate } from '../pods/pod-template.ts';
 import { matchPodFailurePolicy } from './pod-failure-policy.ts';
 
-/** Keeps the pod from being removed until its Job's status has counted it. */
+/** The Job finalizer. Keeps a pod from being removed until its Job's status has counted it. */
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
 /** The completion index of an Indexed Job's pod, set both as a label and as an annotation. */
 const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
@@ -19,7 +19,7 @@ export function hasTrackingFinalizer({ metadata }: Pod): boolean {
   return metadata.finalizers?.includes(TRACKING_FINALIZER) === true;
 }
 
-/** Returns the index from the annotation, if it is valid. */
+/** Returns the completion index from the pod's annotation, or `undefined` if it is missing or invalid. */
 export function completionIndex({ metadata }: Pod): number | undefined {
   return countIn(metadata.annotations?.[COMPLETION_INDEX]);
 }
@@ -48,7 +48,10 @@ export function newPod(job: Job): NewPod {
   return withFinalizer(podFromTemplate(job.spec.template, controllerReference(JOBS, job), job.metadata.name));
 }
 
-/** Builds a pod for an index. With a per-index backoff limit, `replaced` is the failed pod whose failure count it takes over, if any. */
+/**
+ * Builds the pod for a completion index of an Indexed Job. With a per-index backoff limit, `replaced` is the failed pod whose failure count
+ * it takes over, if any.
+ */
 export function newIndexPod(job: Job, index: number, replaced: Pod | undefined): NewPod {
   const pod = newPod(job);
   const { metadata, spec } = pod;

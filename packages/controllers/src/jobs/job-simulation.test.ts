@@ -106,7 +106,7 @@ class History {
     if (types.includes('Failed')) assert.ok(types.includes('FailureTarget'));
   }
 
-  /** Lets all parties act, without faults, until nothing is left to do. */
+  /** Runs the controller and the kubelet, without faults, until neither has anything left to do. */
   async end(): Promise<void> {
     await this.process.settle(() => this.kubelet());
   }

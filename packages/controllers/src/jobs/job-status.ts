@@ -12,7 +12,7 @@ const MAX_UNCOUNTED = 500;
 
 export type TrackingInput = {
   facts: JobFacts;
-  /** The active pods after creations and deletions. */
+  /** The Job's active pods, after this sync has created and deleted pods. */
   active: readonly Pod[];
   terminating: number;
   /** Why the Job ends. Set only once no pod is active. */
@@ -26,7 +26,7 @@ export type Tracking = {
   status: JobStatus;
   /** The pods whose finalizers may be removed once the status has been written. */
   release: Pod[];
-  /** Whether further pods are left for the next sync. */
+  /** Whether more ended pods are left to count than may be listed at once. The next sync lists them. */
   hasMore: boolean;
   /** The event to record if the Job has just been suspended or resumed. */
   event?: 'Suspended' | 'Resumed';
@@ -82,7 +82,7 @@ export function finishedStatus(status: JobStatus, verdict: Verdict, nowMs: numbe
   return { ...status, conditions: withCondition(status.conditions, condition), ...completed };
 }
 
-/** Lists the ended pods that the status does not count yet, up to the limit, and the pods to release. */
+/** Lists the ended pods that the Job's status does not count yet, up to the limit, and the pods whose finalizer can be removed. */
 function newlyUncounted(
   { facts, verdict }: TrackingInput,
   { uncountedTerminatedPods: known = {} }: JobStatus,
@@ -109,7 +109,7 @@ function newlyUncounted(
   return { release, hasMore: false, uncounted };
 }
 
-/** Whether the pod may be released: the Job is ending, or the pod has ended and no replacement needs to read its failure count. */
+/** Whether the pod's finalizer may be removed: the Job is ending, or the pod has ended and no replacement needs its failure count. */
 function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | undefined): boolean {
   if (job.metadata.deletionTimestamp !== undefined || verdict !== undefined) return true;
   if (pod.status?.phase === 'Succeeded') return true;
@@ -130,7 +130,10 @@ function byIndex(pods: readonly Pod[]): Pod[] {
 
 type Suspension = { event: 'Suspended' | 'Resumed'; status: Partial<JobStatus> };
 
-/** Returns what changes when a Job is suspended or resumed. Deadlines count from the last time it was resumed. */
+/**
+ * Returns the event and the status changes for a Job that has just been suspended or resumed. Deadlines count from the last time it was
+ * resumed.
+ */
 function suspensionOf({ spec, status }: Job, nowMs: number): Suspension | undefined {
   const known = findCondition(status?.conditions, 'Suspended');
   const isSuspending = spec.suspend === true;

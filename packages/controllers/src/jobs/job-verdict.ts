@@ -24,7 +24,7 @@ export function completionVerdict({ job, succeeded }: JobFacts, active: number):
   return { succeeds: true, reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' };
 }
 
-/** Returns the verdict reached by an earlier sync. */
+/** Returns the verdict that an earlier sync has recorded as a condition of the Job. */
 function earlierVerdict({ status }: Job): Verdict | undefined {
   const of = (type: string) => status?.conditions?.find((one) => one.type === type && one.status === 'True');
   const verdict = (succeeds: boolean, { reason = '', message = '' }: JobCondition) => ({ succeeds, reason, message });

@@ -25,7 +25,7 @@ export type PodOptions = {
   index?: number;
   annotations?: Record<string, string>;
   exitCode?: number;
-  /** When the containers ended, in seconds past the minute. */
+  /** When the pod's containers ended, in seconds past the minute. */
   endedAt?: number;
   isDeleting?: boolean;
   isCounted?: boolean;
@@ -33,7 +33,7 @@ export type PodOptions = {
   restarts?: number;
 };
 
-/** A pod of the Job returned by `newJob`. */
+/** A pod owned by the Job returned by `newJob`. */
 export function jobPod(name: string, options: PodOptions = {}): Pod {
   const { phase = 'Running', index, annotations, isDeleting = false, isCounted = false } = options;
   return {

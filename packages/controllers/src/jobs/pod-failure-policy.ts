@@ -5,7 +5,7 @@ import type { ExitCodeRequirement, PodFailureAction, PodFailurePolicy, PodFailur
 export type PodFailureMatch = {
   /** The action of the first matching rule; absent if no rule matches. */
   action?: PodFailureAction;
-  /** Whether the failure counts towards the limits. */
+  /** Whether the pod's failure counts towards the backoff limits. */
   counts: boolean;
   /** Why the Job fails, if the action is `FailJob`. */
   jobFailure?: string;
@@ -23,7 +23,9 @@ export function matchPodFailurePolicy(policy: PodFailurePolicy | undefined, pod:
   return { counts: true };
 }
 
-/** Returns what a rule matches in a pod, in upstream's wording. */
+/**
+ * Returns why a rule matches a pod (a container's exit code or a pod condition), in upstream's wording; `undefined` if it does not match.
+ */
 function causeOf({ onExitCodes, onPodConditions }: PodFailureRule, { metadata, status }: Pod): string | undefined {
   const place = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes !== undefined) {

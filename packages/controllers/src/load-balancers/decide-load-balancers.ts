@@ -7,15 +7,18 @@ export type LoadBalancerState = {
   services: readonly Service[];
   /** The node's addresses, at most one per IP family. */
   addresses: readonly string[];
-  /** Returns what uses a port of the node, such as `a program of the node`, for messages; `undefined` if the port is free. */
+  /**
+   * Returns a description of what already uses a port of the node, such as `a program of the node`, for messages; `undefined` if the port
+   * is free.
+   */
   holderOf: (port: number, protocol: string) => string | undefined;
 };
 
 export type LoadBalancerChange = {
   service: Service;
-  /** The new ingress points; absent if unchanged. */
+  /** The Service's new ingress points (`status.loadBalancer.ingress`); absent if unchanged. */
   ingress?: LoadBalancerIngress[];
-  /** Why the Service has no address. */
+  /** Why the Service gets no address. */
   problem?: string;
 };
 

@@ -15,11 +15,11 @@ import { decideLoadBalancers } from './decide-load-balancers.ts';
 const RETRY_MS = 30_000;
 
 export type LoadBalancerOptions = {
-  /** The node whose addresses Services get. Its proxy must serve them. */
+  /** The node whose addresses the Services get. Its Service proxy must serve these addresses. */
   nodeName: string;
   /**
-   * Finds out on which ports processes of the node listen on any of `addresses`. Returns a function that reports whether they listen on a
-   * port. Called once for all Services, because they may have many ports.
+   * Finds out on which ports the node's processes listen on any of `addresses`. Returns a function that reports whether they listen on a
+   * given port. Called once for all Services, because they may have many ports.
    */
   readListeners: (addresses: readonly string[]) => (port: number, protocol: string) => boolean;
 };

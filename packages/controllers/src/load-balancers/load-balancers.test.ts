@@ -18,7 +18,7 @@ type ServiceOptions = {
 
 class Place extends TestPlace {
   readonly listening = new Set<string>(['22/TCP']);
-  /** How many times the listening ports were read. */
+  /** How many times the controller has read the node's listening ports. */
   reads = 0;
 
   constructor() {

@@ -1,6 +1,6 @@
 /**
- * If the time between two reads of the clock is longer than this, in milliseconds, it does not count. The clock is read several times
- * within this period.
+ * Maximum time between two reads of the clock that counts as awake, in milliseconds. The clock is read several times within this period, so
+ * a longer gap means that the process could not run.
  */
 const LONGEST_STEP_MS = 15_000;
 
@@ -19,7 +19,10 @@ export class AwakeClock {
     this.#readMs = monotonicMs();
   }
 
-  /** Returns the counted time in milliseconds. Must be called at intervals shorter than `LONGEST_STEP_MS`. */
+  /**
+   * Returns how long the process has been able to receive heartbeats, in milliseconds. Must be called at intervals shorter than
+   * `LONGEST_STEP_MS`.
+   */
   now(): number {
     const ms = this.#monotonicMs();
     const step = ms - this.#readMs;

@@ -8,7 +8,7 @@ const GRACE_MS = 50_000;
  * (node-startup-grace-period).
  */
 const STARTUP_GRACE_MS = 60_000;
-/** Conditions reported only by the kubelet. */
+/** Types of the node conditions that only the kubelet reports. */
 const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 /** A node's heartbeats at the last check. */

@@ -32,7 +32,7 @@ export class NodeMonitor {
   readonly #health = new Map<string, NodeHealth>();
   /** Whether each node was ready at the last check. If it was not, its pods have already been marked as not ready. */
   readonly #ready = new Map<string, boolean>();
-  /** When a node last got a NoExecute taint, by zone. Times are those of `clock`. */
+  /** When a node in each zone last got a NoExecute taint, by zone. Times are those of `clock`. */
   readonly #taintedMs = new Map<string, number>();
 
   /** `clock` returns how long this process has been able to receive heartbeats, in milliseconds (`AwakeClock`). */
@@ -155,7 +155,7 @@ export class NodeMonitor {
     await this.#setTaints(node, taints);
   }
 
-  /** Sets the taints. The patch contains the resource version, so it fails if another client has changed the node. */
+  /** Patches the node's taints. The patch contains the resource version, so it fails if another client has changed the node. */
   async #setTaints({ metadata }: Node, taints: Taint[]): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { name = '', resourceVersion } = metadata;

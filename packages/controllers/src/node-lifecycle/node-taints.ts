@@ -28,7 +28,7 @@ export function noScheduleTaints({ spec, status }: Node, unixMs: number): Taint[
 
 /**
  * Returns a node's taints, updated with the NoExecute taint for its readiness, or `undefined` if they do not change. If `allLost` is set,
- * the node gets no such taint: when no node is ready, the network of this machine is more likely at fault.
+ * the node gets no NoExecute taint: when no node at all is ready, this machine's own network is more likely at fault.
  */
 export function noExecuteTaints(node: Node, allLost: boolean, unixMs: number): Taint[] | undefined {
   const status = readyOf(node)?.status;

@@ -10,7 +10,7 @@ const EVICTION_INTERVAL_MS = 10_000;
  */
 const SLOW_INTERVAL_MS = 100_000;
 /**
- * Zones with more nodes than this are large. In smaller zones that are partially disrupted, no pods are evicted
+ * Zones with more nodes than this are large. In smaller zones, partial disruption stops evictions altogether
  * (large-cluster-size-threshold).
  */
 const LARGE_ZONE = 50;

@@ -26,7 +26,7 @@ export type Service = {
   status?: ServiceStatus;
 };
 
-/** An address of a Service. `ports` lists the ports to which it applies. Default: all ports of the Service. */
+/** An address of a Service, and the ports it applies to. Default: all ports of the Service. */
 export type LoadBalancerIngress = {
   ip?: string;
   hostname?: string;

@@ -11,7 +11,7 @@ const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 export type PodGarbageState = {
   pods: readonly Pod[];
   nodes: readonly Node[];
-  /** When each pod's node was first found to be absent, in Unix milliseconds, by node name. */
+  /** When each absent node to which pods are assigned was first found to be absent, in Unix milliseconds, by node name. */
   absentSince: ReadonlyMap<string, number>;
   nowMs: number;
   /** Maximum number of ended pods to retain. Default: 12,500, as in upstream. */
@@ -20,9 +20,9 @@ export type PodGarbageState = {
 
 export type PodRemoval = {
   pod: Pod;
-  /** The pod is removed only if this node does not exist; the caller verifies this with the server first. */
+  /** The node whose absence is the reason to remove the pod. The caller must first verify with the server that it does not exist. */
   absentNode?: string;
-  /** A condition to set if the pod has not ended. */
+  /** A pod condition to set if the pod has not ended. */
   condition?: PodCondition;
 };
 
@@ -68,7 +68,7 @@ function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
   return sorted.slice(0, ended.length - limit);
 }
 
-/** Whether an administrator has declared that the node no longer runs its pods. */
+/** Whether an administrator has declared, with the out-of-service taint, that an unready node no longer runs its pods. */
 function isOutOfService(node: Node | undefined): boolean {
   const isReady = isConditionTrue(node?.status?.conditions, 'Ready');
   return isReady !== true && (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);

@@ -8,11 +8,11 @@ import type { ControllerParts } from '../framework/controller.ts';
 import { controllerOf, controllerReference, type Owner } from './controller-reference.ts';
 
 export type Claim<T extends KubeObject> = {
-  /** Matching objects controlled by the owner. */
+  /** Objects that match the owner's selector and are controlled by it. */
   owned: T[];
-  /** Matching objects without a controller. */
+  /** Objects that match the owner's selector and have no controller. */
   toAdopt: T[];
-  /** Objects controlled by the owner that no longer match. */
+  /** Objects controlled by the owner that no longer match its selector. */
   toRelease: T[];
 };
 
@@ -24,8 +24,8 @@ export type ClaimInput<T extends KubeObject> = {
 };
 
 /**
- * Sorts the objects of a namespace into those that the owner has, adopts or releases. An owner being deleted neither adopts nor releases
- * any.
+ * Sorts the objects in the owner's namespace into those it owns, should adopt and should release. An owner being deleted neither adopts nor
+ * releases any.
  */
 export function claimOf<T extends KubeObject>({ owner, selector, objects }: ClaimInput<T>): Claim<T> {
   const claim: Claim<T> = { owned: [], toAdopt: [], toRelease: [] };
@@ -44,9 +44,9 @@ export function claimOf<T extends KubeObject>({ owner, selector, objects }: Clai
 }
 
 export type ClaimParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> & {
-  /** The resource of the owner. */
+  /** The resource of the owner, such as ReplicaSets. */
   ownedBy: Resource;
-  /** The resource of the objects. */
+  /** The resource of the objects to adopt and release, such as pods. */
   resource: Resource;
   /** Finalizers to add to adopted objects. */
   finalizers?: readonly string[];
@@ -92,7 +92,7 @@ async function release<T extends KubeObject>(parts: ClaimParts, owner: Owner, ob
   await patchOwners(parts, object, { uid, ownerReferences });
 }
 
-/** Patches the metadata, with the UID as a precondition. Returns nothing if the object no longer exists or has been replaced. */
+/** Patches an object's metadata, with the UID as a precondition. Returns nothing if the object no longer exists or has been replaced. */
 async function patchOwners<T extends KubeObject>(
   { client, objects, resource, signal }: ClaimParts,
   { metadata }: T,

@@ -15,7 +15,8 @@ export function controllerReference(resource: Resource, { metadata }: Owner): Ow
 }
 
 /**
- * Whether the owner, an object of the resource, controls the object. A reference from another namespace or to another name does not count.
+ * Whether `owner` is the object's controller. The resource is the owner's. An owner reference from another namespace or to another name
+ * does not count.
  */
 export function isControlledBy(object: KubeObject, resource: Resource, { metadata }: Owner): boolean {
   const controller = controllerOf(object);
@@ -24,7 +25,7 @@ export function isControlledBy(object: KubeObject, resource: Resource, { metadat
   return object.metadata.namespace === namespace && controller.name === name && controller.uid === uid;
 }
 
-/** Whether the reference has the resource's kind and group. Its version may differ. */
+/** Whether an owner reference has the resource's kind and group. Its version may differ. */
 export function isOfKind({ apiVersion, kind }: OwnerReference, resource: Resource): boolean {
   const slash = apiVersion.indexOf('/');
   return kind === resource.kind && (slash < 0 ? '' : apiVersion.slice(0, slash)) === resource.group;

@@ -51,7 +51,7 @@ function phaseOrder({ status }: Pod): number {
   return PHASE_ORDER[status?.phase ?? ''] ?? 0;
 }
 
-/** Treats an unknown time (NaN) as the latest. */
+/** Replaces an unknown time (NaN) with the latest possible one, for sorting. */
 function latest(ms: number): number {
   return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
 }

@@ -73,7 +73,7 @@ export async function inGrowingBatches(
   return { succeeded };
 }
 
-/** Returns the subject of events about a stored object. */
+/** Returns the `involvedObject` for events about a stored object. */
 export function subjectOf({ group, version, kind }: Resource, { metadata }: KubeObject): EventSubject {
   const { namespace = '', name = '', uid = '', resourceVersion } = metadata;
   const apiVersion = group === '' ? version : `${group}/${version}`;

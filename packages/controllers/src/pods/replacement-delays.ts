@@ -6,7 +6,10 @@ import { remainingMs } from '../framework/remaining-time.ts';
  */
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 5 * 60_000;
-/** If a pod fails later than twice the delay plus this time, it has been running properly, so the backoff starts over. */
+/**
+ * If a pod fails later than twice the delay plus this time, in milliseconds, after the last replacement, that replacement has run properly,
+ * so the backoff starts over.
+ */
 const GRACE_MS = 10_000;
 
 type Delay = { replaced: ReadonlySet<string>; delayMs: number; sinceMs: number };

@@ -4,12 +4,12 @@ import { placeText } from '../framework/object-place.ts';
 import { controllerOf, isOfKind } from './controller-reference.ts';
 
 export type WakeOptions<O extends KubeObject, T extends KubeObject> = {
-  /** The resource of the owners. */
+  /** The resource of the owners, such as ReplicaSets. */
   ownedBy: Resource;
   owners: ObjectCache<O>;
   owned: ObjectCache<T>;
   selectorOf: (owner: O) => LabelSelector | undefined;
-  /** Called with the key of an owner (`placeText`). */
+  /** Queues the owner with this key (`placeText`). */
   wake: (key: string) => void;
 };
 
@@ -48,7 +48,7 @@ function ownersOf<O extends KubeObject, T extends KubeObject>(
   return keys;
 }
 
-/** Whether the selector matches everything, in which case the owner adopts nothing. */
+/** Whether the owner's selector matches everything, in which case the owner adopts nothing. */
 function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }

@@ -6,7 +6,7 @@ import { podsToDelete } from './pods-to-delete.ts';
 const MAX_DELETIONS = 500;
 
 export type ReplicasState = {
-  /** Number of pods requested by the spec. */
+  /** Number of pods requested by the owner's spec. */
   wanted: number;
   /** Whether the owner is being deleted, in which case it leaves its pods alone. */
   isDeleting: boolean;

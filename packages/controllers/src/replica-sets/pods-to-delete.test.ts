@@ -9,7 +9,7 @@ const COST = 'controller.kubernetes.io/pod-deletion-cost';
 const cost = (value: string) => ({ annotations: { [COST]: value }, readySinceMs: 0, createdMs: 0 });
 const ready = { readySinceMs: NOW_MS - HOUR_MS, createdMs: NOW_MS - HOUR_MS };
 
-/** Checks that the first pod of the pair is deleted before the second, regardless of their order in the list. */
+/** Asserts that the first pod of the pair is deleted before the second, regardless of their order in the list. */
 function check(rule: string, first: TestPod, second: TestPod, crowded: readonly string[] = []) {
   test(`scaling down deletes ${rule}`, () => {
     const pods = [testPod({ ...first, name: 'a' }), testPod({ ...second, name: 'b' })];

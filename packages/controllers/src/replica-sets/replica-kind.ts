@@ -6,12 +6,12 @@ import {
   type ReplicationController,
 } from '../objects/replica-set.ts';
 
-/** A kind whose objects maintain a number of identical pods: ReplicaSet or ReplicationController. */
+/** A kind that maintains a number of identical pods: ReplicaSet or ReplicationController. */
 export type ReplicaKind = {
   resource: Resource;
-  /** The source component of recorded events. */
+  /** The source component of the events that the controller records. */
   component: string;
-  /** Whether the status has `terminatingReplicas`. */
+  /** Whether the kind's status has `terminatingReplicas`. */
   countsTerminating: boolean;
   selectorOf: (object: ReplicaSet) => LabelSelector | undefined;
 };

@@ -58,7 +58,7 @@ export class ReplicaSync {
     this.#events = parts.events(kind.component);
   }
 
-  /** Creates or deletes pods, and reports the status. Rejects if a write fails. */
+  /** Creates or deletes the set's pods, and writes its status. Rejects if a write fails. */
   async sync(key: string): Promise<void> {
     const replicaSet = this.#sets.get(placeOfText(key));
     if (replicaSet === undefined) return;
@@ -83,7 +83,7 @@ export class ReplicaSync {
     );
   }
 
-  /** Creates or deletes pods. Returns the first error. */
+  /** Creates or deletes the set's pods. Returns the first error. */
   async #manage(key: string, owner: ReplicaSet, active: Pod[]): Promise<unknown> {
     const { client, objects, now, signal } = this.#parts;
     const { resource: ownedBy } = this.#kind;

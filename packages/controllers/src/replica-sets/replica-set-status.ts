@@ -10,12 +10,15 @@ export type StatusInput = {
   active: readonly Pod[];
   /** Number of the ReplicaSet's pods that are being deleted, for kinds whose status includes it. */
   terminating?: number;
-  /** The error of the last creation or deletion. */
+  /** The error of the last attempt to create or delete pods. */
   failure?: string;
   nowMs: number;
 };
 
-/** Computes the status (calculateStatus, pkg/controller/replicaset/replica_set_utils.go). Unknown fields are preserved. */
+/**
+ * Computes the status of a ReplicaSet or ReplicationController (calculateStatus, pkg/controller/replicaset/replica_set_utils.go). Unknown
+ * fields are preserved.
+ */
 export function replicaSetStatus({ replicaSet, active, terminating, failure, nowMs }: StatusInput): ReplicaSetStatus {
   const { spec, status = {}, metadata } = replicaSet;
   const { minReadySeconds = 0, template } = spec;

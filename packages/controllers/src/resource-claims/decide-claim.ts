@@ -13,11 +13,11 @@ export function isDone(pod: Pod): boolean {
 }
 
 export type ClaimDecision = {
-  /** The claim with its new status, if that changes. */
+  /** The claim with its new status, if the status changes. */
   released?: StoredClaim;
-  /** Whether to remove the finalizer after writing the status. */
+  /** Whether to remove the claim's finalizer after writing its status. */
   removesFinalizer: boolean;
-  /** Whether the claim was generated for a pod that will no longer use it. */
+  /** Whether the claim was generated for a pod that no longer needs it. */
   isUnused: boolean;
 };
 

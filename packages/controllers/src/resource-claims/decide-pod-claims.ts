@@ -10,17 +10,17 @@ const MAX_BASE_LENGTH = 57;
 /** Maximum number of consumers of a claim (resource.ResourceClaimReservedForMaxSize). */
 const MAX_CONSUMERS = 256;
 
-/** What has to be done for one entry of `spec.resourceClaims`. */
+/** What has to be done for one entry of a pod's `spec.resourceClaims`. */
 export type PodClaimStep =
   | { type: 'none' }
-  /** The claim exists, but the pod's status does not name it yet. */
+  /** The claim exists, but has yet to be named in the pod's status. */
   | { type: 'name'; podClaim: string; claim: StoredClaim }
   | { type: 'create'; podClaim: string; template: string };
 
 export type PodClaimsState = {
   pod: Pod;
   claimOf: (name: string) => StoredClaim | undefined;
-  /** The claims controlled by the pod. */
+  /** The ResourceClaims controlled by the pod. */
   owned: readonly StoredClaim[];
 };
 
@@ -83,7 +83,10 @@ export function claimFromTemplate(pod: Pod, podClaim: string, { spec }: Resource
   return body;
 }
 
-/** Truncates both names proportionally if they are too long. */
+/**
+ * Returns the `generateName` prefix `POD-CLAIM-` of a pod's claim. If it is too long, truncates the pod's and the claim's name
+ * proportionally.
+ */
 function claimPrefix(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`;
   if (whole.length <= MAX_BASE_LENGTH) return whole;

@@ -30,7 +30,7 @@ class Place extends TestPlace {
     return (await this.client.list<StoredClaim>(RESOURCE_CLAIMS, {})).items;
   }
 
-  /** The name of the claim in the pod's status. */
+  /** The claim's name as recorded in the pod's status. */
   get named(): string | undefined {
     const pod = this.client.stored<Pod>(PODS, { namespace: 'shop', name: 'web' });
     return pod === undefined ? undefined : claimStatusesOf(pod).resourceClaimStatuses?.[0]?.resourceClaimName;

@@ -101,7 +101,7 @@ class ResourceClaimController {
     }
   }
 
-  /** Patches only the names of the claims, because the kubelet and the scheduler write other parts of the status. */
+  /** Patches only the claim names in the pod's status, because the kubelet and the scheduler write other fields of it. */
   async #writeStatuses({ metadata: { namespace, name, uid } }: Pod, statuses: object[]): Promise<void> {
     const { client, signal } = this.#parts;
     const body = { metadata: { uid }, status: { resourceClaimStatuses: statuses } };

@@ -6,7 +6,7 @@ import type { PodTemplate } from '../pods/pod-template.ts';
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
-/** Maximum length of a revision's name before its hash. */
+/** Maximum length of a revision's name, excluding the hash appended to it. */
 const MAX_PREFIX_LENGTH = 223;
 
 /** Returns the patch that restores a template, with its keys in the order used by upstream. */
@@ -14,7 +14,7 @@ export function templatePatch(template: PodTemplate): TemplatePatch {
   return JSON.parse(stableJson({ spec: { template: { ...template, $patch: 'replace' } } })) as TemplatePatch;
 }
 
-/** Returns the template of a revision. */
+/** Returns the pod template stored in a revision. */
 export function templateOf({ data }: ControllerRevision): PodTemplate | undefined {
   if (data === undefined) return undefined;
   const { $patch: _patch, ...template } = data.spec.template;

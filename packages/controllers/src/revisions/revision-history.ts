@@ -10,9 +10,9 @@ import type { PodTemplate } from '../pods/pod-template.ts';
 import { hasTemplate, inOrder, revisionHash, revisionName, templatePatch } from './revision-data.ts';
 
 export type RevisionHistoryParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> & {
-  /** The resource of the owners. */
+  /** The resource of the StatefulSets or DaemonSets that own the revisions. */
   ownedBy: Resource;
-  /** The label that contains the hash of a revision. */
+  /** The label of a revision that contains its hash. */
   hashLabel: string;
 };
 
@@ -23,11 +23,11 @@ export type RevisionOwner = Owner & {
 };
 
 export type CurrentRevision = {
-  /** The revision of the owner's template. */
+  /** The revision that matches the owner's template. */
   revision: ControllerRevision;
-  /** All revisions in order, the current one last. */
+  /** All revisions of the owner in order, the current one last. */
   all: ControllerRevision[];
-  /** How many names were already taken by revisions with different data. */
+  /** The owner's collision count: how many names of new revisions were already taken by revisions with different data. */
   collisionCount: number;
 };
 

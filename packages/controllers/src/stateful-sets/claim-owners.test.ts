@@ -22,7 +22,7 @@ const claimOf = (ownerReferences: OwnerReference[]): KubeObject => ({
   metadata: { name: 'data-db-1', ownerReferences },
 });
 
-/** `policy`: the values of `whenDeleted` and `whenScaled`, in this order. */
+/** Asserts the owner references that a claim should have. `policy`: the set's `whenDeleted` and `whenScaled`, in this order. */
 function check(
   policy: [ClaimRetention, ClaimRetention],
   { known = [], isCondemned = false }: { known?: OwnerReference[]; isCondemned?: boolean },

@@ -8,7 +8,7 @@ export type ClaimOwnersInput = {
   claim: KubeObject;
   set: StatefulSet;
   pod: Pod;
-  /** Whether the set no longer has the pod's ordinal. */
+  /** Whether the pod's ordinal is no longer in the StatefulSet's range. */
   isCondemned: boolean;
 };
 

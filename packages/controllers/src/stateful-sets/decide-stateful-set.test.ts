@@ -7,7 +7,7 @@ import { newStatefulSet, type PodOptions, statefulPod } from './stateful-set.fix
 
 const NOW = Date.parse('2026-01-01T00:01:00Z');
 
-/** Decides about a set with these pods, given by ordinal. The template's revision is `db-2`. */
+/** Returns the decision for a StatefulSet with these pods, keyed by ordinal. The template's revision is `db-2`. */
 function decide(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>, stale: number[] = []) {
   const set = newStatefulSet(spec, { currentReplicas: 1 });
   const revision = (name: string) => ({ revision: name, template: set.spec.template });
@@ -22,7 +22,7 @@ function decide(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>
   });
 }
 
-/** Checks creations (`+NAME@REVISION`) and deletions (`-NAME`). */
+/** Asserts which pods a decision creates (`+NAME@REVISION`) and deletes (`-NAME`). */
 function check(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>, expected: string[], stale?: number[]) {
   const actions = decide(spec, pods, stale).phases.flat();
   const texts = actions.flatMap((action) => {

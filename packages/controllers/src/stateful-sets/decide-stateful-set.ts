@@ -7,7 +7,7 @@ import type { PodTemplate } from '../pods/pod-template.ts';
 import { scaledValue } from '../pods/scaled-value.ts';
 import { type NewStatefulPod, newStatefulPod, ordinalOf, revisionOf } from './pod-identity.ts';
 
-/** A template and the name of its ControllerRevision. */
+/** A pod template and the name of its ControllerRevision. */
 export type Revision = { revision: string; template: PodTemplate };
 
 export type StatefulSetState = {
@@ -15,9 +15,9 @@ export type StatefulSetState = {
   pods: readonly Pod[];
   /** The revision of pods below the partition. */
   current: Revision;
-  /** The revision of the set's template. */
+  /** The revision of the StatefulSet's current template. */
   update: Revision;
-  /** Whether the claims of an ordinal have yet to be deleted along with an earlier pod. */
+  /** Whether any claim of an ordinal is still about to be deleted along with an earlier pod. */
   hasStaleClaims: (ordinal: number) => boolean;
   /** Returns whether an ended pod may be replaced now. Called only once per pod, because each call counts as a replacement. */
   mayReplace: (pod: Pod) => boolean;
@@ -30,7 +30,10 @@ export type StatefulSetAction =
   /** Creates a pod's missing claims, and corrects its claims' owners, its labels and its volumes. */
   | { type: 'repair'; pod: Pod; createsClaims: boolean };
 
-/** Actions in phases: a phase starts only if no earlier action has failed. If `isOrdered` is set, a failure also ends its own phase. */
+/**
+ * The actions for a StatefulSet, in phases: a phase starts only if no earlier action has failed. If `isOrdered` is set, a failed action
+ * also ends its own phase.
+ */
 export type StatefulSetDecision = { phases: StatefulSetAction[][]; isOrdered: boolean };
 
 export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision {

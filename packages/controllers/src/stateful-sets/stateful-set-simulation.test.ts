@@ -54,7 +54,7 @@ class History {
     else if (this.#random.below(3) === 0) this.#change();
   }
 
-  /** Scales the set or changes its template. */
+  /** Scales the StatefulSet or changes its template. */
   #change(): void {
     this.server.change<StatefulSet>(STATEFUL_SETS, PLACE, ({ spec }) => {
       if (this.#random.below(2) === 0) spec.replicas = this.#random.below(5);

@@ -7,14 +7,14 @@ export type StatusInput = {
   set: StatefulSet;
   /** The set's pods, including those about to be deleted. */
   pods: readonly Pod[];
-  /** Names of the ControllerRevisions. */
+  /** Names of the set's current and update ControllerRevisions. */
   current: string;
   update: string;
   collisionCount: number;
   nowMs: number;
 };
 
-/** Computes the status (computeReplicaStatus, completeRollingUpdate). Unknown fields are preserved. */
+/** Computes the StatefulSet's status (computeReplicaStatus, completeRollingUpdate). Unknown fields are preserved. */
 export function statefulSetStatus({ set, pods, nowMs, ...revisions }: StatusInput): StatefulSetStatus {
   const { minReadySeconds = 0, replicas = 1, updateStrategy } = set.spec;
   const count = (isCounted: (pod: Pod) => boolean) => pods.filter(isCounted).length;

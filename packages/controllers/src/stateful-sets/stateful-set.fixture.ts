@@ -35,11 +35,11 @@ export type PodOptions = {
   revision?: string;
   readyAt?: string;
   reason?: string;
-  /** The state of the only container. Default: unknown. */
+  /** The state of the pod's only container. Default: unknown. */
   state?: ContainerState;
 };
 
-/** A pod of the set, running and ready by default. */
+/** A pod of the StatefulSet, running and ready by default. */
 export function statefulPod(set: StatefulSet, ordinal: number, options: PodOptions = {}): Pod {
   const { phase = 'Running', isReady = phase === 'Running', isDeleting = false, revision = 'db-1' } = options;
   const { readyAt = '2026-01-01T00:00:00Z', reason, state } = options;

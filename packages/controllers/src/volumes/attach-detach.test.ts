@@ -16,7 +16,9 @@ import { attachDetachController } from './attach-detach.ts';
 const DISK = { driver: 'disk.example.com', handle: 'h1' };
 const NAME = attachmentName(DISK, 'n');
 
-/** A bound claim, its pod on node `n`, and the controller. `attacher` plays the driver's sidecar. */
+/**
+ * A bound claim, the pod on node `n` that uses it, and the attach/detach controller. `attacher` plays the CSI driver's attacher sidecar.
+ */
 function open() {
   const place = new TestPlace(attachDetachController);
   const { client } = place;

@@ -25,8 +25,8 @@ import {
 const EVERYTHING = 'attachments';
 
 /**
- * Creates and deletes the VolumeAttachments of CSI volumes, on which the drivers' attachers act, and lists attached volumes in node
- * statuses, as upstream's attachdetach controller does.
+ * Creates and deletes the VolumeAttachments of CSI volumes, which the drivers' attachers then attach and detach, and lists attached volumes
+ * in node statuses, like upstream's attachdetach controller.
  */
 export const attachDetachController: Controller = (parts) => new AttachDetachController(parts).run();
 

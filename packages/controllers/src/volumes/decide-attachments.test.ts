@@ -39,7 +39,7 @@ function stateOf(given: Partial<AttachmentState>): AttachmentState {
   };
 }
 
-/** Checks where a volume is attached (`+NODE`) and detached (`-NODE`), and where it is blocked because another node has it (`!NODE`). */
+/** Asserts where a volume is attached (`+NODE`) and detached (`-NODE`), and where it is blocked because another node has it (`!NODE`). */
 function check(given: Partial<AttachmentState>, expected: string[]): void {
   const { attach, detach, blocked } = planAttachments(stateOf(given));
   const found = [

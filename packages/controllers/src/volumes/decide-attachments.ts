@@ -33,7 +33,7 @@ export type AttachmentState = {
 export type NeededVolume = CsiVolumeId & { volume: Volume; node: string; pods: Pod[] };
 
 export type AttachmentPlan = {
-  /** The needed volumes by attachment name. */
+  /** The volumes that pods need, by attachment name. */
   needed: Map<string, NeededVolume>;
   attach: { name: string; needed: NeededVolume }[];
   /**
@@ -124,7 +124,7 @@ function hasEnded({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && statuses.every(({ state }) => state.running === undefined);
 }
 
-/** Whether the attachment belongs to this controller, going by the format of its name. */
+/** Whether the attachment was created by this controller, judging by the format of its name. */
 const isOwn = ({ metadata, spec }: Attachment): boolean =>
   spec.source.persistentVolumeName !== undefined && /^csi-[\da-f]{64}$/.test(metadata.name);
 

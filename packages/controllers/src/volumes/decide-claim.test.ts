@@ -22,7 +22,7 @@ const storageClass = (more: Partial<StorageClass> = {}): StorageClass => ({
 
 const reference = (uid?: string) => ({ namespace: 'shop', name: 'data', ...(uid !== undefined && { uid }) });
 
-/** Checks the decision, formatted as `type volume-or-reason-or-provisioner`. */
+/** Asserts the binder's decision for a claim, formatted as `type volume-or-reason-or-provisioner`. */
 function check(
   given: Claim,
   cluster: { volumes?: Volume[]; storageClass?: StorageClass; defaultClass?: string },

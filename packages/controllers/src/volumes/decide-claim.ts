@@ -8,7 +8,7 @@ export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const BETA_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class';
-/** Annotations that mark a default class. */
+/** Annotations that mark a StorageClass as the default one. */
 const DEFAULT_CLASS = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
@@ -24,22 +24,22 @@ const MIGRATED: ReadonlySet<string> = new Set(
 
 export type ClaimDecision =
   | { type: 'bind'; volume: Volume }
-  /** The claim is bound; its status may be outdated. */
+  /** The claim is bound to its volume; only its status may be outdated. */
   | { type: 'bound'; volume: Volume }
-  /** The volume of a bound claim does not exist. */
+  /** The claim is bound, but its volume does not exist. */
   | { type: 'lost'; reason: string; message: string }
-  /** Assigns the default class, which did not exist when the claim was created. */
+  /** Sets the claim's class to the default class, which did not exist when the claim was created. */
   | { type: 'assign'; storageClassName: string }
-  /** A provisioner has to create a volume. */
+  /** A provisioner has to create a volume for the claim. */
   | { type: 'provision'; provisioner: string }
-  /** Nothing can be done now. The event says why. */
+  /** The claim cannot be bound or provisioned yet. The event says why. */
   | { type: 'wait'; event: 'Normal' | 'Warning'; reason: string; message: string };
 
 type Cluster = {
   volumes: readonly Volume[];
-  /** The class of the claim. */
+  /** The claim's StorageClass. */
   storageClass: StorageClass | undefined;
-  /** The name of the default class. */
+  /** The name of the default StorageClass. */
   defaultClass?: string | undefined;
 };
 

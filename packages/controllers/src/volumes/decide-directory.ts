@@ -10,14 +10,20 @@ export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 
 export type DirectoryStep = { finalizers?: string[]; isReclaimed: boolean };
 
-/** Whether this provisioner created the volume. Goes by the name, because clients may have changed the path. */
+/**
+ * Whether this provisioner created the volume, judging by its annotation and name. The path is not considered, because clients may have
+ * changed it.
+ */
 export function isDirectory({ metadata, spec }: Volume): boolean {
   return (
     metadata.annotations?.[PROVISIONED_BY] === DIRECTORY_PROVISIONER && metadata.name === `pvc-${spec.claimRef?.uid}`
   );
 }
 
-/** `isReclaimed`: whether the directory and the volume must be removed now; `finalizers`: the new finalizers of a volume that stays. */
+/**
+ * What the directory provisioner does with a volume. `isReclaimed`: removes the directory and then the volume. `finalizers`: sets these
+ * finalizers on a volume that stays.
+ */
 export function decideDirectory({ metadata, spec, status }: Volume): DirectoryStep {
   const { finalizers = [], deletionTimestamp } = metadata;
   const isDeleted = spec.persistentVolumeReclaimPolicy === 'Delete';

@@ -9,7 +9,7 @@ import { volumeBinder } from './volume-binder.ts';
 
 const ON_THIS_NODE = [{ matchLabelExpressions: [{ key: 'kubernetes.io/hostname', values: ['n'] }] }];
 
-/** The binder and the provisioner of node `n`. `directories` contains the existing volume directories. */
+/** The volume binder and the directory provisioner of node `n`. `directories` contains the existing volume directories. */
 function open() {
   const directories = new Set<string>();
   const provisioner = directoryProvisioner({

@@ -39,7 +39,7 @@ export type DirectoryProvisionerOptions = {
 
 /** Time limit for one attempt to remove a directory, in milliseconds, so that other removals are not held up. */
 const REMOVAL_MS = 30_000;
-/** Maximum delay before a retry, in milliseconds. */
+/** Maximum delay before a failed attempt is retried, in milliseconds. */
 const MAX_RETRY_MS = 60_000;
 
 /**
@@ -61,7 +61,7 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
       logger,
       signal,
     });
-    // a separate queue, so that long removals do not delay claims
+    // removes volumes in a separate queue, so that long removals do not delay claims
     const ofVolumes = new WorkQueue({
       sync: (name) => provisioner.syncVolume(name),
       failure: 'failed to delete a volume',
@@ -81,7 +81,7 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
 class DirectoryProvisioner {
   readonly #parts: ControllerParts;
   readonly #options: DirectoryProvisionerOptions;
-  /** UIDs of refused claims for which an event has been recorded, by namespace and name. */
+  /** UIDs of claims that the provisioner has refused and for which an event has been recorded, by namespace and name. */
   readonly #refused = new Map<string, string>();
 
   constructor(parts: ControllerParts, options: DirectoryProvisionerOptions) {
@@ -109,7 +109,10 @@ class DirectoryProvisioner {
     });
   }
 
-  /** Restricts the default class to this node if it was created by an earlier start, or when the node had another name. */
+  /**
+   * Restricts the default StorageClass to this node unless it already is: it may have been created by an earlier start, or when the node
+   * had a different name.
+   */
   async #restrict(present: StorageClass, allowedTopologies: StorageClass['allowedTopologies']): Promise<void> {
     if (present.provisioner !== DIRECTORY_PROVISIONER) return;
     if (isDeepStrictEqual(present.allowedTopologies, allowedTopologies)) return;
@@ -179,7 +182,7 @@ class DirectoryProvisioner {
     this.#refuse(claim, `its volumes are directories of the node ${nodeName}, not of ${elsewhere}; ${advice}`);
   }
 
-  /** Records an event with the reason why a claim gets no volume, only once per claim. */
+  /** Records an event with the reason why a claim gets no volume, once per claim. */
   #refuse(claim: Claim, why: string): void {
     const place = placeText(claim.metadata);
     if (this.#refused.get(place) === claim.metadata.uid) return;
@@ -220,7 +223,7 @@ class DirectoryProvisioner {
     return annotations[PROVISIONER] === DIRECTORY_PROVISIONER && deletionTimestamp === undefined && !spec.volumeName;
   }
 
-  /** Whether the scheduler has selected a different node. */
+  /** Whether the scheduler has selected a different node for the claim's pod. */
   #isElsewhere({ metadata }: Claim): boolean {
     const node = metadata.annotations?.[SELECTED_NODE];
     return node !== undefined && node !== this.#options.nodeName;

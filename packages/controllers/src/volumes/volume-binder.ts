@@ -52,7 +52,7 @@ export const volumeBinder: Controller = async (parts) => {
 class VolumeBinder {
   readonly #parts: ControllerParts;
   readonly #events: EventRecorder;
-  /** UID and last reported reason for each claim that waits, by namespace and name. A reason is only reported when it changes. */
+  /** UID and last reported reason of each claim waiting for a volume, by namespace and name. A reason is reported only when it changes. */
   readonly #reported = new Map<string, string>();
 
   constructor(parts: ControllerParts) {
@@ -86,7 +86,7 @@ class VolumeBinder {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
-    // a volume being deleted gets a phase too, because it stays as long as it is bound
+    // set the phase even of a volume being deleted, because it remains as long as it is bound
     if (volume === undefined) return;
     const { namespace, name: claimName = '' } = volume.spec.claimRef ?? {};
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get({ namespace, name: claimName });

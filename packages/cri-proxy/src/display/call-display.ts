@@ -20,7 +20,7 @@ export type DisplayOptions = {
   pods: string[];
 };
 
-/** Columns of the table, with their widths. */
+/** Columns of the table of calls, with their widths. */
 const COLUMNS = [
   ['TIME', 12],
   ['METHOD', 22],
@@ -35,7 +35,7 @@ export class CallDisplay implements CallObserver {
   readonly #facts: CallFacts;
   readonly #options: DisplayOptions;
   readonly #write: (line: string) => void;
-  /** The responses of unary calls, for `bodies`. */
+  /** The encoded responses of unary calls, retained until the calls are displayed. Used only with `bodies`. */
   readonly #answers = new WeakMap<SeenCall, Buffer>();
 
   constructor(facts: CallFacts, options: DisplayOptions, write: (line: string) => void) {

@@ -4,9 +4,9 @@ import type { Backend, ProxyAnswer, ProxyRequest } from './backend.ts';
 
 export type AnswerOptions = {
   backend: Backend;
-  /** Returns whether a method's response is a single message or a stream, or `undefined` for an unknown method. */
+  /** Returns whether a gRPC method responds with a single message or a stream, or `undefined` for an unknown method. */
   kindOf(path: string): 'unary' | 'server_streaming' | undefined;
-  /** Bounds the total size of responses that clients have not read yet. */
+  /** Limits the total size of responses that clients have yet to read. */
   answers: ByteBudget;
   cutConnection(): void;
 };

@@ -4,9 +4,9 @@ import type { HeaderField, RawEnd } from '@podwright/grpc';
 export type ProxyRequest = {
   /** The path of the gRPC method, such as `/runtime.v1.RuntimeService/Version`. */
   readonly path: string;
-  /** All header fields, including `:path`. */
+  /** All header fields of the request, including `:path`. */
   readonly fields: readonly HeaderField[];
-  /** The request message, if the method is known and takes a single message; otherwise, use `messages`. */
+  /** The request message, if the method is known and takes a single message; otherwise, callers use `messages`. */
   readonly message: Buffer | undefined;
   /** `performance.now()` when the proxy received the call. */
   readonly receivedAtMs: number;

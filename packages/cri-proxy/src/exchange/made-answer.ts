@@ -25,7 +25,7 @@ export function failedAnswer(error: unknown, details: readonly HeaderField[] = [
   return { headers: undefined, messages: noMessages(), end: async () => ({ kind: 'trailers', fields }) };
 }
 
-/** Returns the end of a call that fails after its headers have been sent. */
+/** Returns the outcome of a call that fails after its headers have been sent. */
 export function failedEnd(error: unknown): RawEnd {
   return { kind: 'trailers', fields: errorStatus(error) };
 }

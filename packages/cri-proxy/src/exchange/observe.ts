@@ -15,7 +15,7 @@ export type SeenCall = {
   readonly faults: string[];
 };
 
-/** The end of a call. `kind` is `error` if the backend could not make the call. `messages` and `bytes` are those of the response. */
+/** The end of a call. `kind` is `error` if the backend could not make the call. `messages` and `bytes` count those of the response. */
 export type SeenEnd = {
   atMs: number;
   tookMs: number;
@@ -24,7 +24,10 @@ export type SeenEnd = {
   bytes: number;
 };
 
-/** Is notified of the start, the response messages and the end of each call after the client has received them. Must not throw. */
+/**
+ * Observes calls. Its functions are called for the start, each response message and the end of a call, after the client has received them,
+ * and must not throw.
+ */
 export type CallObserver = {
   onStart(call: SeenCall): void;
   onMessage(call: SeenCall, message: Buffer, atMs: number): void;
@@ -75,7 +78,7 @@ export class CallWatch {
     };
   }
 
-  /** Immediately reports everything so far to the observers. */
+  /** Flushes the deferred reports to the observers. */
   flush(): void {
     for (const inform of this.#waiting.splice(0)) inform();
   }

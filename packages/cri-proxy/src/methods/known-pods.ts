@@ -29,7 +29,7 @@ type Identified = {
   sandboxConfig?: { metadata?: PodSandboxMetadata };
 };
 
-/** Methods whose responses list many objects. They are decoded only while some IDs are unknown. */
+/** Methods whose responses list many objects. Their responses are decoded only while some IDs are unknown. */
 const LISTS: ReadonlySet<string> = new Set([
   'ListPodSandbox',
   'StreamPodSandboxes',

@@ -35,7 +35,7 @@ function hide(message: ReflectMessage, field: DescField): void {
   else message.set(field, isBytes ? Buffer.from(REDACTED) : REDACTED);
 }
 
-/** Redacts the JSON values in a map of strings. */
+/** Redacts secrets in the JSON values of a map field, such as `info`. */
 function redactTexts(message: ReflectMessage, field: DescField & { fieldKind: 'map' }): void {
   const map = message.get(field);
   for (const [key, value] of [...map.entries()]) {

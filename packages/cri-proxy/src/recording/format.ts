@@ -24,20 +24,22 @@ type Bodies = {
   responseBytes?: string;
 };
 
-/** How a call ended. `status` is absent if it succeeded. `trailers` excludes those covered by `status` and those that every call has. */
+/**
+ * How a call ended. `status` is absent if it succeeded. `trailers` excludes trailers covered by `status` and trailers that every call has.
+ */
 type Ending = { status?: { code: number; message: string }; trailers?: HeaderField[] };
 
-/** A call with a single response message, written when it has ended. */
+/** The line for a call with a single response message, written when the call has ended. */
 export type UnaryLine = Bodies & Ending & { call: number; at: string; method: string; tookMs: number };
 
-/** A call with a response stream, written when it starts. */
+/** The line for a call with a response stream, written when the call starts. */
 export type StreamLine = Pick<Bodies, 'request' | 'requestBytes'> & {
   call: number;
   at: string;
   method: string;
   stream: 'open';
 };
-/** A message of a response stream. */
+/** The line for one message of a response stream. */
 export type MessageLine = Pick<Bodies, 'response' | 'responseBytes'> & { call: number; at: string };
-/** The end of a stream. */
+/** The line for the end of a response stream. */
 export type EndLine = Ending & { call: number; at: string; stream: 'end'; tookMs: number };

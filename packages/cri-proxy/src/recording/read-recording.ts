@@ -8,7 +8,7 @@ import { RECORDING_FORMAT, RECORDING_VERSION } from './format.ts';
 
 /** Maximum size of a recording to replay. Recordings are loaded into memory. */
 const MAX_BYTES = 1 << 30;
-/** Maximum error of recorded times. Larger differences mean that the clock was changed. */
+/** Maximum error of recorded times, in milliseconds. Larger differences mean that the clock was changed. */
 const TIME_ERROR_MS = 100;
 
 /** A recorded call of a known method. Times are in ms since the epoch. */
@@ -27,7 +27,7 @@ export type RecordedCall = {
 export type Recording = {
   startedAtMs: number;
   calls: RecordedCall[];
-  /** Messages to the user about skipped parts of the file. */
+  /** Messages to the user about parts of the recording that were skipped. */
   warnings: string[];
 };
 
@@ -63,7 +63,7 @@ class RecordingReader {
   #startedAtMs: number | undefined;
   #lastEndMs = 0;
   #line = 0;
-  /** The error for the most recent line, thrown only if another line follows: an incomplete last line is not an error. */
+  /** The error for the last line read, thrown only if another line follows: an incomplete last line of the file is not an error. */
   #broken: RecordingProblem | undefined;
 
   constructor(file: string, methods: ReadonlyMap<string, CriMethod>) {

@@ -108,7 +108,7 @@ export class RecordingFile {
     this.write(header);
   }
 
-  /** Whether all calls have been written. */
+  /** Whether all calls have been written to the recording. */
   get isWhole(): boolean {
     return this.#descriptor !== undefined;
   }
@@ -132,7 +132,7 @@ export class RecordingFile {
     this.#descriptor = undefined;
   }
 
-  /** Removes the file if the proxy failed to start. */
+  /** Closes and removes the recording's file, for a proxy that failed to start. */
   discard(): void {
     this.close();
     rmSync(this.#path, { force: true });

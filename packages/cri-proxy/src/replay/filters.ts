@@ -1,7 +1,7 @@
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from '@podwright/cri';
 import { matchesLabels } from '@podwright/cri';
 
-/** Whether a sandbox matches a list filter, whose IDs may be prefixes. */
+/** Whether a sandbox matches a list filter. IDs in the filter may be prefixes. */
 export function matchesSandbox(sandbox: PodSandbox, filter: PodSandboxFilter | undefined): boolean {
   if (filter === undefined) return true;
   const { id, state, labelSelector } = filter;
@@ -12,7 +12,7 @@ export function matchesSandbox(sandbox: PodSandbox, filter: PodSandboxFilter | u
   );
 }
 
-/** Whether a container matches a list filter, whose IDs may be prefixes. */
+/** Whether a container matches a list filter. IDs in the filter may be prefixes. */
 export function matchesContainer(container: Container, filter: ContainerFilter | undefined): boolean {
   if (filter === undefined) return true;
   const { id, podSandboxId, state, labelSelector } = filter;

@@ -30,11 +30,11 @@ type Seen<T> = { atMs: number; value: T };
 export type RecordedObject<Status, State, Config> = {
   id: string;
   pod: string;
-  /** The recorded call that created it; `undefined` if it existed before the recording. */
+  /** The recorded call that created the object; `undefined` if the object existed before the recording. */
   madeBy: RecordedCall | undefined;
   states: Seen<State>[];
   statuses: Seen<Status>[];
-  /** The recorded configuration. During the replay, the configuration in the client's request replaces it. */
+  /** The object's recorded configuration. During the replay, the configuration in the client's request replaces it. */
   config: Config | undefined;
 };
 export type RecordedSandbox = RecordedObject<PodSandboxStatus, PodSandboxState, PodSandboxConfig> & {
@@ -173,7 +173,7 @@ export class RecordedObjects {
   }
 }
 
-/** Object states after successful calls, by method. */
+/** The state that an object is in after a successful call of each method. */
 const DONE = {
   StopPodSandbox: PodSandboxState.SANDBOX_NOTREADY,
   StartContainer: ContainerState.CONTAINER_RUNNING,

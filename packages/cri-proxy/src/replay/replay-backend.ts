@@ -39,7 +39,7 @@ export class ReplayBackend {
   readonly #runtime: ReplayRuntime;
   readonly #methods: ReadonlyMap<string, CriMethod>;
   readonly #packages: ReadonlySet<string>;
-  /** Names of the methods that the recorded runtime has answered. */
+  /** Names of the methods that the recorded runtime has answered with at least one message. */
   readonly #answered: ReadonlySet<string>;
   readonly #handlers: Record<string, Handler>;
 
@@ -238,7 +238,7 @@ export class ReplayBackend {
     return answerOf(events());
   }
 
-  /** Responds to other calls, such as those for node status and statistics, with the recorded call for the current time. */
+  /** Responds to other calls, such as those for node status and statistics, with the recorded response for the current time. */
   async #recorded({ method, message }: Asked): Promise<ProxyAnswer> {
     const bytes = Buffer.from(toBinary(method.input, message));
     const isSame = (call: RecordedCall) => bytes.equals(toBinary(method.input, call.request));

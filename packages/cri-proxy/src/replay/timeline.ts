@@ -1,13 +1,13 @@
 import type { RecordedCall } from '../recording/read-recording.ts';
 
-/** Changes that the client need not request: the clock does not wait for them. */
+/** Methods whose recorded changes are optional: the clock does not wait for the client to request them. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   'UpdateContainerResources',
   'UpdatePodSandboxResources',
   'ReopenContainerLog',
   'CheckpointContainer',
 ]);
-/** Changes that are skipped if the client requests a later one first. */
+/** Methods whose recorded changes are skipped if the client requests a later one first. */
 const PASSABLE = /^(?:Stop|Remove|Update|Reopen|Checkpoint)/;
 
 /**
@@ -15,7 +15,7 @@ const PASSABLE = /^(?:Stop|Remove|Update|Reopen|Checkpoint)/;
  * the client requests that change, and then resumes from the end of the change.
  */
 export class Timeline {
-  /** Recorded changes not requested yet, in order. */
+  /** Recorded changes that the client has not requested yet, in order. */
   #changes: RecordedCall[];
   #recordedMs: number;
   #realMs: number;
@@ -48,7 +48,7 @@ export class Timeline {
     return taken;
   }
 
-  /** Advances the clock to the end of a change. */
+  /** Advances the clock to the end of a recorded change. */
   finish(change: RecordedCall, nowMs: number): void {
     this.#recordedMs = Math.max(this.at(nowMs), change.endMs);
     this.#realMs = nowMs;

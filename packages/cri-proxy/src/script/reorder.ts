@@ -18,7 +18,7 @@ export class HeldCalls {
     const { size, withinMs } = this.#reordering;
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
-      // deferred until the last call awaits its promise, so that the random order includes it
+      // deferred until the last held call awaits its promise, so that the random order includes that call
       if (this.#waiting.length >= size) queueMicrotask(() => this.#release());
       else this.#timer ??= new Timer(() => this.#release(), withinMs).unref();
     });

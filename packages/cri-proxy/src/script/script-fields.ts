@@ -2,7 +2,7 @@ import { didYouMean, PodwrightError } from '@podwright/base';
 import { isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { durationMs } from './duration.ts';
 
-/** A YAML document whose errors include the file name and line number. */
+/** A YAML script whose errors include the file name and line number. */
 export class ScriptText {
   readonly #name: string;
   readonly #counter = new LineCounter();
@@ -21,7 +21,7 @@ export class ScriptText {
     return this.#lineAt(node?.range?.[0] ?? 0);
   }
 
-  /** Throws `invalid_argument` with the node's line number. */
+  /** Throws `invalid_argument` with the YAML node's line number. */
   fail(node: Node | null | undefined, message: string): never {
     throw this.problem(node, message);
   }
@@ -83,7 +83,7 @@ export class ScriptFields {
     return this.fail(field, `${JSON.stringify(text)} is unknown${listed}${didYouMean(text, choices)}`);
   }
 
-  /** Returns a duration in milliseconds. */
+  /** Returns a field's duration in milliseconds. */
   duration(field: string): number | undefined {
     const text = this.text(field);
     if (text === undefined) return undefined;

@@ -15,7 +15,10 @@ export type Effects = {
   cut?: { what: 'call' | 'connection'; afterMessages: number | undefined };
   /** How many additional times the runtime receives the call or, for a stream, the client receives each message. */
   repeat: number;
-  /** Responses, or the messages of a stream, are held until there are `size` of them or for `withinMs`, and then sent in random order. */
+  /**
+   * Responses, or the messages of a stream, are held until there are `size` of them or `withinMs` have passed, and then sent in random
+   * order.
+   */
   reorder?: { size: number; withinMs: number };
   /** Delay in ms before the proxy forwards a response, or each message of a stream. */
   delayAnswerMs: number;

@@ -13,7 +13,7 @@ import { parseScript } from './parse-script.ts';
 
 const sandboxOf = (name: string) => ({ config: { metadata: { name, uid: name, namespace: 'd', attempt: 0 } } });
 
-/** A client whose calls reach an in-memory runtime through a script. */
+/** A client whose calls are modified by a script before they reach an in-memory runtime. */
 async function scripted(t: TestContext, rules: string, seed = 1) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-script-'));
   t.after(() => rm(directory, { recursive: true }));

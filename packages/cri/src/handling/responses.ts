@@ -9,20 +9,23 @@ export function verboseInfo(verbose: boolean, details: () => object, name = 'inf
 /** Maximum number of records per message of a streamed list. */
 const PAGE_SIZE = 100;
 /**
- * A page is sent once it has this estimated size in bytes. Even if the estimate is only half the real size, a page stays far below the 16
- * MiB that clients accept.
+ * A message of a streamed list is complete once it has this estimated size in bytes. Even if the estimate is only half the real size, the
+ * message stays far below the 16 MiB that clients accept.
  */
 const PAGE_BYTES = 1 << 20;
 
-/** Splits the items into pages. An empty list yields one empty page, so there is always at least one. */
+/**
+ * Splits the items of a streamed list into one array per message. An empty list yields one empty array, so there is always at least one
+ * message.
+ */
 export function* pages<T>(items: T[]): Generator<T[]> {
   yield items.slice(0, PAGE_SIZE);
   for (let start = PAGE_SIZE; start < items.length; start += PAGE_SIZE) yield items.slice(start, start + PAGE_SIZE);
 }
 
 /**
- * Converts the records with `convert` and yields the results in pages small enough for clients, however large a single result is. There is
- * at least one page.
+ * Converts the records with `convert`, and yields the results in arrays that each fit in one message of a streamed list, however large a
+ * single result is. Yields at least one array.
  */
 export async function* messagePages<R, M>(
   records: R[],

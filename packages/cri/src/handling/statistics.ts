@@ -35,7 +35,7 @@ export function reportedLayerChanges({ attributes }: Pick<ContainerStats, 'attri
  */
 type LayerUse = { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } & Partial<LayerChanges>;
 
-/** A container's usage. `nanoCores` is absent in the first sample, `layer` until it has been measured. */
+/** A container's usage. `nanoCores` is absent in the first sample, `layer` until the writable layer has been measured. */
 export type MeasuredContainer = {
   attributes: MessageInitShape<typeof ContainerAttributesSchema>;
   use: {

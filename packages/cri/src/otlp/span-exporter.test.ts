@@ -29,7 +29,7 @@ const SPAN: Span = {
   isServer: true,
 };
 
-/** The test's span in OTLP's JSON, as the collector receives it. */
+/** The span that the test exports, in OTLP's JSON as the collector receives it. */
 const RECEIVED = {
   traceId: TRACE,
   spanId: '00f067aa0ba902b7',
@@ -47,7 +47,7 @@ type OtlpRequest = { resourceSpans: { resource: object; scopeSpans: { spans: (ty
 const spansOf = ({ resourceSpans }: OtlpRequest) =>
   resourceSpans.flatMap((of) => of.scopeSpans).flatMap((of) => of.spans);
 
-/** An HTTP collector that decodes its requests and responds with these statuses; the last one repeats. */
+/** An HTTP collector that decodes the export requests and responds with these status codes; the last one repeats. */
 async function collector(t: TestContext, codes: number[] = [200]) {
   const requests: { path: string | undefined; body: OtlpRequest }[] = [];
   const server = createServer((request, response) => {

@@ -13,7 +13,7 @@ export type SpanExporter = {
   close(): Promise<void>;
 };
 
-/** Discards all spans. */
+/** Discards all spans; used if no collector is configured. */
 export const noSpanExporter: SpanExporter = {
   add: () => undefined,
   samples: () => false,

@@ -14,7 +14,9 @@ export function requireCommand(command: string[]): void {
   if (command.length === 0) throw new PodwrightError('invalid_argument', 'exec: the command is empty');
 }
 
-/** Throws `invalid_argument` if no stream, or an impossible combination of streams, is requested. `attempted` prefixes the message. */
+/**
+ * Throws `invalid_argument` if no stream, or an impossible combination of streams, is requested. `attempted` prefixes the error message.
+ */
 export function requireStreams(
   attempted: string,
   { tty, stdin, stdout, stderr }: { tty: boolean; stdin: boolean; stdout: boolean; stderr: boolean },

@@ -16,7 +16,7 @@ type Setup = Omit<Partial<CriServerOptions>, 'handlers'> & {
   image?: Partial<ImageHandlers>;
 };
 
-/** Starts a server, and a client connected to it. */
+/** Starts a CRI server, and a client connected to it. */
 async function start(t: TestContext, { runtime, image = {}, ...options }: Setup) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-server-'));
   const socket = join(directory, 'cri.sock');
@@ -64,7 +64,7 @@ test('a handler receives its call’s context', async (t) => {
 });
 
 test('calls with a deadline of more than a month, or none, are answered', async (t) => {
-  // longer than the timers that an overflowing deadline would create: 1 ms or a quarter of a second
+  // longer than the timers that a deadline would create if it overflowed: 1 ms or a quarter of a second
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(300, signal);
     return {};

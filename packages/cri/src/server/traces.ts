@@ -18,7 +18,7 @@ export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'op
   };
 }
 
-/** Converts a span to a message. A span that has not ended yet has an `endMs` of 0. */
+/** Converts a span to a message. A span still in progress has an `endMs` of 0. */
 function spanMessage({ traceId, spanId, parentId = '', name, startMs, endMs = 0, error = '' }: OpenOrEnded) {
   return { traceId, spanId, parentId, name, startMs, endMs, error };
 }

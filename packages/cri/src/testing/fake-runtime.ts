@@ -130,10 +130,10 @@ export class FakeRuntime {
   }
 }
 
-/** Delivers a message to the other side of a call. */
+/** Passes a message to the other side of a call, either as is or as a copy. */
 type Deliver = (schema: DescMessage, fields: object) => object;
 
-/** Creates a client that calls handlers in the same process. */
+/** Creates a client that calls the handlers of a service in the same process, without a socket. */
 function directClient(service: TypedService, handlers: object, deliver: Deliver): object {
   const byName = handlers as Record<string, Handler | undefined>;
   return Object.fromEntries(

@@ -16,7 +16,7 @@ function definition(spec: JsonSchema, more: object = {}, name = 'foos'): ApiObje
   return { metadata, spec: { group: 'example.com', scope: 'Namespaced', names, versions } } as never;
 }
 
-/** Checks the errors in the schema of `spec`. */
+/** Asserts the validation errors for a definition whose `spec` has this schema. */
 function check(spec: JsonSchema, ...expected: string[]): void {
   const start = 'spec.validation.openAPIV3Schema.properties[spec].';
   const errors = definitionSchemaErrors(definition(spec)).map(({ field, message }) => `${field}: ${message}`);

@@ -18,7 +18,7 @@ export const hasCondition = (definition: ApiObject, type: string): boolean =>
     (one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True',
   );
 
-/** Returns the definition with this condition set. The transition time only changes if the status does. */
+/** Returns the definition with this condition set. Its transition time changes only if its status does. */
 function withCondition(definition: ApiObject, condition: Condition, now: string): ApiObject {
   const conditions = objectsAt(definition, 'status', 'conditions');
   const old = conditions.find((one) => textAt(one, 'type') === condition.type);
@@ -104,7 +104,7 @@ function conflictOf(field: string, names: string): Condition {
 const APPROVAL = 'api-approved.kubernetes.io';
 const PROTECTED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 
-/** Adds a condition to definitions in Kubernetes' own groups that states whether they are approved. */
+/** Adds the condition that states whether a definition in one of Kubernetes' own API groups is approved. */
 function withApproval(definition: ApiObject, now: string): ApiObject {
   if (!PROTECTED.test(textAt(definition, 'spec', 'group'))) return definition;
   const value = textAt(definition, 'metadata', 'annotations', APPROVAL);

@@ -66,7 +66,7 @@ function mapRules(field: string, schema: JsonSchema): FieldError[] {
   ];
 }
 
-/** The key fields of map elements must always be set. */
+/** Requires the key fields of a `map` list's elements to be non-nullable, and to be required or have a default. */
 function keyFieldRules(field: string, schema: JsonSchema): FieldError[] {
   const { properties = {}, required: names = [] } = schema.items ?? {};
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];

@@ -8,10 +8,10 @@ import { unsupportedFields } from './unsupported-fields.ts';
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const OBJECT_FIELDS = ['apiVersion', 'kind', 'metadata'];
 
-/** How a schema is used. */
+/** Where a schema occurs in a definition, which determines the rules for it. */
 export type SchemaUse = {
   isRoot?: boolean;
-  /** Why defaults are forbidden; unset if they are allowed. */
+  /** Why defaults are forbidden in this schema; unset if they are allowed. */
   forbidsDefaults?: string;
   isInMetadata?: boolean;
 };

@@ -13,7 +13,7 @@ const NO_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-/** Returns the errors in upstream's order: sorted by text. */
+/** Returns the errors sorted by their text, as upstream does. */
 export function structuralErrors(field: string, schema: JsonSchema): FieldError[] {
   const errors = invariants(field, schema, 'root');
   const text = (error: FieldError) => `${error.field}: ${error.message}`;
@@ -70,7 +70,7 @@ function typeRules(field: string, schema: JsonSchema, level: Level): FieldError[
   ];
 }
 
-/** Schemas must not redefine `kind`, `apiVersion` and `metadata`. */
+/** Rejects schemas that redefine `kind`, `apiVersion` or `metadata`. */
 function objectFieldRules(field: string, { properties = {} }: JsonSchema, level: Level): FieldError[] {
   const texts = ['kind', 'apiVersion'].flatMap((name) => {
     const property = properties[name];

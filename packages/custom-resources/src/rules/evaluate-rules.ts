@@ -15,7 +15,7 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 const MAX_ERRORS = 100;
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** A value and its state before an update. */
+/** A value, and the same value before an update. */
 type Pair = { readonly value: unknown; readonly old: unknown };
 
 /**

@@ -29,7 +29,7 @@ export type CompiledRule = {
   readonly message: Program | undefined;
   readonly messageProblem: string | undefined;
   readonly usesOldSelf: boolean;
-  /** The field that errors refer to, relative to the value; '' for the value itself. */
+  /** The field that the error for a violated rule refers to, relative to the validated value; '' for the value itself. */
   readonly fieldPath: string;
 };
 

@@ -55,7 +55,7 @@ function isInRange(number: number, type: string | undefined, format: string): bo
   return format === 'int32' ? (number | 0) === number : -(2 ** 63) <= number && number < 2 ** 63;
 }
 
-/** If the number is an integer, truncates the factor, as upstream does. */
+/** Requires a number to be a multiple of `multipleOf`. If the number is an integer, truncates `multipleOf`, as upstream does. */
 function multipleErrors(number: number, multipleOf: number, path: string): FieldError[] {
   const isInteger = Number.isInteger(number);
   const factor = isInteger ? Math.trunc(multipleOf) : multipleOf;

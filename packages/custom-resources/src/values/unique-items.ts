@@ -42,7 +42,7 @@ function repeats(list: readonly unknown[], schema: JsonSchema, path: string): Fi
   });
 }
 
-/** Returns JSON with sorted fields. */
+/** Returns a value's JSON with object keys sorted, so that equal values have the same text. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
     isRecord(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,

@@ -18,7 +18,7 @@ import { numberErrors, numberFormat } from './number-errors.ts';
 
 export type Validation = {
   patterns: Patterns;
-  /** Limits the steps of pattern matching. One budget is shared by all values of an object; it is created if unset. */
+  /** Budget of regular expression matching steps. One budget is shared by all values of an object; it is created if unset. */
   budget?: MatchBudget;
   /** The path of the value, such as `spec.a[0]`; '' for the object itself. */
   path: string;

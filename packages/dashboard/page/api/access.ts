@@ -32,7 +32,7 @@ export async function isAllowed(resourceAttributes: AccessAttributes, signal: Ab
 type Rule = { verbs?: string[]; apiGroups?: string[]; resources?: string[] };
 type Rules = { incomplete?: boolean; resourceRules?: Rule[] };
 
-/** Reports whether the user may list all objects of a resource in the namespace of the review. */
+/** Reports whether the user may list all objects of a resource in the namespace of the SelfSubjectRulesReview. */
 type MayList = (resource: { group: string; plural: string }) => boolean;
 
 /**
@@ -51,7 +51,10 @@ export async function readMayList(namespace: string, signal: AbortSignal): Promi
   }
 }
 
-/** Returns the function for the status of a SelfSubjectRulesReview. Rules for individual objects (`resourceNames`) do not permit lists. */
+/**
+ * Returns a predicate for the resources that the user may list, given the status of a SelfSubjectRulesReview. Rules for individual objects
+ * (`resourceNames`) do not permit lists.
+ */
 export function mayListBy(status: Rules | undefined): MayList {
   if (status === undefined || status.incomplete) return () => true;
   const rules = (status.resourceRules ?? []).filter(

@@ -23,7 +23,7 @@ export type Session = {
 /** Namespaces in which the user may list pods. `areListed` is false if the user may not list namespaces, so there may be more. */
 export type Namespaces = { areListed: boolean; names: string[] };
 
-/** A step of a pod's startup. Times are in Unix milliseconds. `open`: the step has not ended yet. */
+/** A step of a pod's startup. Times are in Unix milliseconds. `open`: the step is still in progress. */
 export type TraceSpan = {
   name: string;
   startMs: number;
@@ -40,7 +40,7 @@ export type UsageSample = {
   memoryWorkingSetBytes: number;
   rootfs: { usedBytes: number; capacityBytes: number; inodesUsed: number; inodes: number };
   images: { usedBytes: number; capacityBytes: number };
-  /** Counters since boot. */
+  /** Network traffic counters since the node was booted. */
   network: { receivedBytes: number; sentBytes: number };
   pods: number;
 };

@@ -15,8 +15,8 @@ const list = (items: KubeObject[], resourceVersion: string, more?: string) => ({
 });
 
 /**
- * Follows a list whose requests get these responses, in order, and aborts after the last one. Returns the queries of the requests and the
- * calls of the handler.
+ * Follows a list, answering its requests with these responses in order, and aborts after the last one. Returns the queries of the requests
+ * and the calls of the handler.
  */
 async function follow(answers: (() => unknown)[]) {
   const abort = new AbortController();

@@ -13,7 +13,7 @@ export class LineSplitter {
     this.#max = max;
   }
 
-  /** Returns the lines that end in this chunk, without newlines. */
+  /** Returns the lines completed by this chunk, without newlines. */
   push(chunk: string): string[] {
     const parts = chunk.split('\n');
     const last = parts.pop()!;

@@ -78,7 +78,7 @@ export async function call<T>(path: string, options: RequestOptions = {}): Promi
 
 const errorOf = async (response: Response): Promise<ApiError> => errorFrom(response.status, await response.text());
 
-/** Returns the error for a response with this status and body. */
+/** Returns the ApiError for a response with this status and body. */
 export function errorFrom(status: number, body: string): ApiError {
   const text = body.slice(0, MAX_ERROR_CHARACTERS);
   try {

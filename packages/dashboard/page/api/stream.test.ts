@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { ApiError } from './request.ts';
 import { stream } from './stream.ts';
 
-/** A WebSocket without a network. The test sends the server's messages. */
+/** A fake WebSocket without a network. The test sends the server's messages. */
 class FakeSocket extends EventTarget {
   static last: FakeSocket;
   readonly url: URL;
@@ -48,10 +48,10 @@ afterEach(() => {
   });
 });
 
-/** How many times the last stream was reported as open. */
+/** How many times the last stream has called `onOpen`. */
 let opened = 0;
 
-/** Returns the text of a stream. `act` plays the server, or aborts. */
+/** Returns the text of a stream from the API server. `act` plays the server's side of the WebSocket, or aborts the stream. */
 async function collect(act: (socket: FakeSocket, abort: AbortController) => void) {
   const abort = new AbortController();
   const query = { watch: true, resourceVersion: '5', continue: undefined };

@@ -70,7 +70,7 @@ const isWithoutWatch = (error: unknown) => error instanceof ApiError && error.co
 
 type ReadOptions = { handler: TableHandler; signal: AbortSignal; transport: Transport };
 
-/** Reads all pages of a list and returns its resource version. */
+/** Reads all pages of a list and returns the list's resource version. */
 async function readTable(path: string, { handler, signal, transport }: ReadOptions): Promise<string> {
   const rows: TableRow[] = [];
   let columns: TableColumn[] = [];

@@ -7,13 +7,13 @@ import { type LogRequest, readLogs } from './log-streams.ts';
 import { MergedLog } from './merged-log.ts';
 
 export type Shown = {
-  /** The lines that match the filter. */
+  /** The log lines that match the filter. */
   lines: readonly LogLine[];
-  /** Number of retained lines, before filtering. */
+  /** Number of log lines in memory, before filtering. */
   total: number;
-  /** Number of old lines removed to limit memory usage. */
+  /** Number of old log lines removed to limit memory usage. */
   dropped: number;
-  /** A number that increases with each change. */
+  /** Version of the log, incremented on each change. */
   version: number;
 };
 
@@ -26,7 +26,7 @@ export class LogModel {
   readonly #batch = new FrameBatch<LogLine[]>((batches) => this.#add(batches));
   #abort = new AbortController();
 
-  /** Starts reading a log, discarding the lines of the previous one. */
+  /** Starts reading a log, discarding the lines of the previously shown one. */
   open(request: LogRequest): void {
     this.close();
     this.#abort = new AbortController();

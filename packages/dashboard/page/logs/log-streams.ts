@@ -14,7 +14,7 @@ export type LogRequest = {
   /** Number of lines to read from the end of each container's log. Undefined for all lines. */
   tailLines?: number;
   isFollowing: boolean;
-  /** Whether to read the logs of each container's previous run. */
+  /** Whether to read the log of each container's previous instance, as with `kubectl logs --previous`. */
   isPrevious: boolean;
 };
 

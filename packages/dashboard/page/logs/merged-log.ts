@@ -24,7 +24,7 @@ export class MergedLog {
     return this.#lines;
   }
 
-  /** Number of old lines that were removed. */
+  /** Number of old lines that were removed from the log. */
   get dropped(): number {
     return this.#dropped;
   }

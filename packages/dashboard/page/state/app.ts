@@ -96,7 +96,7 @@ export class App {
     try {
       this.namespaces.value = await readNamespaces(this.#abort.signal);
     } catch {
-      // ignored, because the current namespace is always offered
+      // ignored, because the current namespace is offered even if reading the others has failed
     }
   }
 
@@ -198,12 +198,15 @@ export function useApp(): App {
   return app;
 }
 
-/** Returns a shared collection of the objects in the scope, from which views select those in `App.namespace`. */
+/** A hook that returns a shared collection of the objects in `App.scope`, from which views select those in `App.namespace`. */
 export function useScoped<T extends KubeObject>(resource: Resource): Collection<T> {
   return useCollection<T>(resource, { namespace: useApp().scope });
 }
 
-/** Returns whether the user may do something; undefined until known. Checked again when the attributes change. */
+/**
+ * A hook that returns whether the user may make a request with these attributes; undefined until known. Checked again when the attributes
+ * change.
+ */
 export function useAllowed(attributes: AccessAttributes): boolean | undefined {
   const { verb, group, resource, subresource, namespace } = attributes;
   const read = (signal: AbortSignal) => isAllowed(attributes, signal);

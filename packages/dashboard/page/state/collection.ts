@@ -106,7 +106,7 @@ export class Collection<T extends KubeObject> {
 const keyOf = ({ metadata }: KubeObject): string =>
   metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
-/** Returns at most `maxObjects` objects, dropping the oldest ones. */
+/** Returns at most `maxObjects` of the objects, dropping the oldest ones. */
 function newestOf<T extends KubeObject>(objects: T[], { maxObjects, timeOf }: NewestOnly): T[] {
   if (objects.length <= maxObjects) return objects;
   const times = new Map(objects.map((object) => [object, timeOf(object)]));

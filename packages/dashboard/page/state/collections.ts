@@ -1,11 +1,11 @@
-/** Collections shared between views: one per path and selector. */
+/** Collections of API objects shared between views: one per path and selector. */
 import { type EventObject, eventTimeMs, type KubeObject, type Resource } from '../api/objects.ts';
 import { builtIn, pathOf } from '../api/resources.ts';
 import { Collection, type NewestOnly } from './collection.ts';
 
 /** How long an unused collection stays open, because users often return to a page soon. */
 const LINGER_MS = 20_000;
-/** Limits the events to retain, because a busy cluster has a lot of them. */
+/** Limits the number of events retained, because a busy cluster has a lot of them. */
 const NEWEST_EVENTS: NewestOnly = { maxObjects: 3000, timeOf: (object) => eventTimeMs(object as EventObject) };
 
 type Shared = { collection: Collection<KubeObject>; users: number; timer?: ReturnType<typeof setTimeout> };

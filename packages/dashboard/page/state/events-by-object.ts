@@ -4,8 +4,8 @@ import { type EventObject, eventTimeMs } from '../api/objects.ts';
 const NONE: readonly EventObject[] = [];
 
 /**
- * Events by UID of the object they refer to, oldest first. The list of an unchanged group stays the same, so that values computed from it
- * remain valid.
+ * Events by UID of the object they refer to, oldest first. An object's list is replaced only if its events change, so that values computed
+ * from the list can be cached.
  */
 export class EventsByObject {
   #groups = new Map<string, EventObject[]>();

@@ -3,7 +3,7 @@
 /** Delay while the page is in the background, where browsers do not render frames. */
 const HIDDEN_DELAY_MS = 1000;
 
-/** Calls `run` once, at a later time. */
+/** Schedules `run` to be called once, later. */
 export type Schedule = (run: () => void) => void;
 
 /** Calls `run` before the next animation frame or, while the page is in the background, after a second. */

@@ -40,7 +40,7 @@ export function routeOf(fragment: string): Route {
   return { page: 'object', resource, namespace: namespace === NO_NAMESPACE ? '' : namespace, name, tab };
 }
 
-/** Decodes part of a fragment. Parts with invalid escapes are returned unchanged. */
+/** Decodes one segment of a URL fragment. Segments with invalid escapes are returned unchanged. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -70,7 +70,7 @@ async function listsOf({ resources, namespaces }: Searched, signal: AbortSignal)
   });
 }
 
-/** Returns the entries of a list, or none if it cannot be read. */
+/** Returns the search entries for the objects of a list, or none if the list cannot be read. */
 async function entriesOf({ resource, namespace: place }: List, signal: AbortSignal): Promise<SearchEntry[]> {
   try {
     const query = { limit: MAX_OBJECTS };

@@ -2,7 +2,7 @@
 import { compareText } from './text.ts';
 
 export type SearchEntry = {
-  /** The name. Matches in it count more than those in kind and namespace. */
+  /** The entry's name. Matches in it count more than matches in the kind and namespace. */
   name: string;
   /** An object's kind, `list` for the list of a resource, or `page`. */
   kind: string;

@@ -18,7 +18,7 @@ export type PodView = {
   finding?: Finding;
 };
 
-/** All levels, most urgent first. */
+/** All attention levels of pods, most urgent first. */
 const LEVELS: readonly Level[] = ['failing', 'starting', 'restarted', 'well', 'completed'];
 /** How long after a container restart its pod is still shown as `restarted`. */
 const RECENT_RESTART_MS = 10 * 60_000;
@@ -58,7 +58,8 @@ export class PodViews {
   readonly #views = new WeakMap<Pod, { view: PodView; events: readonly EventObject[]; minute: number }>();
 
   /**
-   * Returns the views sorted by level. `eventsOf` returns a pod's events; it must return the same list as long as they have not changed.
+   * Returns the pods' views sorted by level. `eventsOf` returns a pod's events; it must return the same list as long as they have not
+   * changed.
    */
   of(pods: readonly Pod[], eventsOf: (uid: string) => readonly EventObject[], now: number): PodView[] {
     const minute = Math.floor(now / 60_000);

@@ -3,7 +3,7 @@ import type { UsageSample } from '../api/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Adds newer samples, and drops those that are more than an hour older than the newest one. */
+/** Adds newer usage samples, and drops samples that are more than an hour older than the newest one. */
 export function withSamples(before: readonly UsageSample[], more: readonly UsageSample[]): readonly UsageSample[] {
   const last = before.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
   const newer = more.filter(({ time }) => time > last);
@@ -51,7 +51,7 @@ export function seriesOf(samples: readonly UsageSample[], periodMs: number): Ser
     if (isAfterGap) add(before.time + periodMs, []);
     const known = isAfterGap ? undefined : before;
     add(sample.time, [
-      // nodes report 0 until they have taken two measurements
+      // nodes report a CPU usage of 0 until they have taken two measurements
       sample.cpuNanoCores === 0 ? null : sample.cpuNanoCores / 1e9,
       sample.memoryWorkingSetBytes,
       sample.rootfs.usedBytes,

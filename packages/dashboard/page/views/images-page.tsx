@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<ImageRow>[] = [
   { title: 'Size', track: '6rem', isNumber: true, cell: ({ sizeBytes }) => bytesText(sizeBytes) },
 ];
 
-/** Returns the shortest name with a tag or, if no name has one, the first name. */
+/** Returns an image's shortest name with a tag or, if no name has one, its first name. */
 const shortest = (names: readonly string[]): string =>
   names.filter((name) => !name.includes('@')).sort((a, b) => a.length - b.length)[0] ?? names[0] ?? '(no name)';
 

@@ -28,7 +28,7 @@ function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resourc
   const kept = useMemo<Kept>(() => ({ times: [], bytes: new Map() }), [uid]);
   const read = async (signal: AbortSignal): Promise<Kept> => {
     if (metrics === undefined) return kept;
-    // a list, because pods that are not running have no metrics: the list is then empty, whereas reading a single object would fail
+    // request a list, because pods that are not running have no metrics: the list is then empty, whereas reading a single object would fail
     const query = { fieldSelector: `metadata.name=${name}` };
     const { items = [] } = await call<{ items?: PodMetrics[] }>(pathOf(metrics, { namespace }), { query, signal });
     const { containers = [] } = items.find(({ metadata }) => metadata.name === name) ?? {};

@@ -50,7 +50,7 @@ function probeText({ httpGet, tcpSocket, exec, grpc }: ProbeOf): string {
   return `run ${exec?.command?.join(' ') ?? ''}`;
 }
 
-/** Maximum number of ticks for the failures in one event. */
+/** Maximum number of ticks shown for the failures in one event. */
 const MAX_TICKS = 24;
 
 function Ticks({ failures }: { failures: readonly ProbeMark[] }) {

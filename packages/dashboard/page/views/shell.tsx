@@ -70,7 +70,7 @@ function Navigation() {
   );
 }
 
-/** Returns the ID of a page's navigation entry. */
+/** Returns the ID of the navigation section that a page belongs to; '' for the overview. */
 function sectionOf(route: Route): string {
   if (route.page === 'overview') return '';
   if (route.page === 'section') return route.section;

@@ -6,7 +6,7 @@ import { timelineOf } from '../state/timeline.ts';
 import { Ago, Mark, Text } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 
-/** Maximum number of entries to show. */
+/** Maximum number of timeline entries to show. */
 const SHOWN = 30;
 
 /** The history of a pod, newest first. */

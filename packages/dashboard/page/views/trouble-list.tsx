@@ -31,10 +31,13 @@ export function TroubleList({ views }: { views: readonly PodView[] }) {
   );
 }
 
-/** Causes for which the end of the container's log is shown as well. */
+/** Causes for which the end of the failing container's log is shown as well. */
 const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
 
-/** Returns the finding, including the end of the log if the cause is in WITH_LOG. The log is read again after each restart. */
+/**
+ * Returns the finding for a pod that is not ready, including the end of the container's log if the cause is in WITH_LOG. The log is read
+ * again after each restart.
+ */
 function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
   const { namespace, name, uid } = pod.metadata;
   const isAsked = finding !== undefined && WITH_LOG.has(finding.cause);

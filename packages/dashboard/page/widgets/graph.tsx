@@ -12,18 +12,18 @@ type GraphProps = {
   lines: readonly Line[];
   /** The top of the scale. Default: slightly more than the largest value. */
   max?: number;
-  /** Times of bad events, in Unix seconds, each marked by a vertical line. */
+  /** Times of failures such as OOM kills, in Unix seconds, each marked by a vertical line. */
   marks?: readonly number[];
-  /** Formats a value for the scale. */
+  /** Formats a value for the vertical scale. */
   text(value: number): string;
   /** Height in pixels. */
   height?: number;
 };
 
-/** Custom properties for the line colors. */
+/** CSS custom properties with the colors of the graph's lines. */
 const COLOURS = ['--graph-1', '--graph-2'];
 const HOUR_S = 3600;
-/** Minimum time range, in seconds. */
+/** Minimum time range of a graph, in seconds. */
 const MIN_RANGE_S = 600;
 /** Graphs narrower than this have no vertical scale, because there is not enough space. */
 const NARROW_PX = 170;
@@ -54,7 +54,7 @@ export function Graph(props: GraphProps) {
         () => scheme.removeEventListener('change', draw),
       );
     };
-    // if loading uPlot fails, the page still shows the current value above the graph
+    // ignored: if uPlot cannot be loaded, the page still shows the current value above the graph
     import('uplot').then(begin, () => undefined);
     return () => {
       isOver = true;

@@ -22,7 +22,7 @@ type GridTableProps<T> = {
   keyOf(row: T): string;
   /** The text shown if there are no rows. */
   empty: string;
-  /** The minimum width. In narrower windows, the table scrolls horizontally. */
+  /** The minimum width of the table. In narrower windows, the table scrolls horizontally. */
   minPx?: number;
 };
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../api/request.ts';
 import { Problem, Waiting } from './marks.tsx';
 
-/** Returns a component that loads and then shows another one. `what`: its name in messages. */
+/** Returns a component that loads another one and then shows it. `what`: the other component's name in messages. */
 export function lazy<P extends object>(what: string, load: () => Promise<ComponentType<P>>): ComponentType<P> {
   return function Lazy(props: P) {
     const [state, setState] = useState<{ part?: ComponentType<P>; error?: unknown }>({});

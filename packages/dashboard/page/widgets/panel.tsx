@@ -39,7 +39,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** Links to the parts of a page. `present`: the ID of the current part. */
+/** Links to the tabs of a page. `present`: the ID of the current tab. */
 export function Tabs({
   label,
   tabs,

@@ -53,7 +53,7 @@ export function openEditor(element: HTMLElement, { text, isReadOnly, label, onCh
         search({ top: true }),
         yaml(),
         indentUnit.of('  '),
-        // this style's colors only suit light mode
+        // this highlighting style's colors only suit light mode
         ...(isDark ? [] : [syntaxHighlighting(defaultHighlightStyle)]),
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorState.readOnly.of(isReadOnly),

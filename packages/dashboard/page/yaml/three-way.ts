@@ -57,7 +57,7 @@ function byName(list: unknown): Json | undefined {
   const named: Json = {};
   for (const item of list) {
     const name = isMap(item) ? item.name : undefined;
-    // the space preserves the order of the items: JavaScript would move integer keys to the front
+    // the space keeps the items in order: JavaScript would move integer-like keys to the front
     if (typeof name !== 'string' || Object.hasOwn(named, ` ${name}`)) return undefined;
     named[` ${name}`] = item;
   }

@@ -29,12 +29,12 @@ export type YamlEdit = {
   isChanged: boolean;
   /** The element that contains the editor. */
   place: RefObject<HTMLDivElement | null>;
-  /** Parses the text and shows the differences. */
+  /** Parses the edited YAML and shows how it differs from the object. */
   review(): void;
   /** Goes back from reviewing to editing. */
   edit(): void;
   apply(edited: KubeObject): void;
-  /** Continues with the result of merging a conflict. */
+  /** Continues with the edit merged into the stored object after a conflict. */
   merge(conflict: StepOf<'conflict'>): void;
   /** Reads the object again, discarding the edit. */
   reload(): void;
@@ -107,7 +107,7 @@ async function conflictOf(path: string, base: KubeObject, edited: KubeObject): P
     const theirs = await readObject(path);
     const { value, conflicts } = mergeThree({ base, mine: edited, theirs });
     const merged = value as KubeObject;
-    // not a conflict: the resource version always differs, and the update must use the stored object's
+    // not a conflict: the resource version always differs, and the update must use that of the stored object
     const { resourceVersion } = theirs.metadata;
     return {
       kind: 'conflict',

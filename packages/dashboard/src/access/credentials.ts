@@ -14,7 +14,7 @@ export function setCookie(port: number, cookie: string): string {
   return `${cookieName(port)}=${cookie}; Path=/; HttpOnly; SameSite=Strict${life}`;
 }
 
-/** Returns a request's credentials, with '' for missing ones. */
+/** Returns the session credentials in a request, with '' for missing ones. */
 export function credentialsOf(request: IncomingMessage, port: number): Credentials {
   const { headers } = request;
   const wanted = `${cookieName(port)}=`;

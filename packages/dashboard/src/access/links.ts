@@ -15,7 +15,7 @@ export class Links {
     return token;
   }
 
-  /** Invalidates the token. Returns whether it was valid. */
+  /** Invalidates a link's token. Returns whether it was valid. */
   redeem(token: string, now: number): boolean {
     const digest = digestOf(token);
     const expiry = this.#expiries.get(digest);

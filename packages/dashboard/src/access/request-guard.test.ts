@@ -6,7 +6,7 @@ import { requestProblem } from './request-guard.ts';
 const HOST = '127.0.0.1:8080';
 const ORIGIN = `http://${HOST}`;
 
-/** Applies the changes to an acceptable request and checks whether it is still accepted. Headers set to `undefined` are removed. */
+/** Checks whether a request that would be accepted is still accepted with these changes. Headers set to `undefined` are removed. */
 function check(isAccepted: boolean, changes: { method?: string; url?: string; headers?: Record<string, unknown> }) {
   const { method = 'GET', url = '/api/v1/pods', headers: given = {} } = changes;
   const headers = Object.fromEntries(

@@ -3,7 +3,7 @@ import type { ApiServer } from '../upstream/api-server.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 import { isAllowed, LIST_PODS } from './access-reviews.ts';
 
-/** The response of `GET dashboard/namespaces`. README.md describes the fields. */
+/** The response to `GET dashboard/namespaces`. The fields are described in README.md. */
 type Namespaces = { areListed: boolean; names: string[] };
 
 /**

@@ -6,7 +6,7 @@ import type { JsonCalls } from '../upstream/json-calls.ts';
 import { findNode } from './describe-session.ts';
 
 const NODES = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
-/** Matches a name or UID. It has no slash and does not start with a dot, so it is a single path segment. */
+/** Matches an object's name or UID. It has no slash and does not start with a dot, so it is a single path segment. */
 const NAME = /^[A-Za-z\d][\w.-]{0,252}$/;
 
 /** A step of a pod's startup. README.md describes the fields. */
@@ -30,7 +30,9 @@ export async function readTraces(
   return spansOf(await calls.text(path, signal));
 }
 
-/** Returns the valid spans in a response. Throws `not_found` if it is not a list, which means that a different server responded. */
+/**
+ * Returns the valid spans in a response. Throws `not_found` if the response is not a list, which means that a different server responded.
+ */
 function spansOf(text: string): Span[] {
   const absent = () => new PodwrightError('not_found', 'the kubelet has no traces');
   let value: unknown;

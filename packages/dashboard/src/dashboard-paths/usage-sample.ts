@@ -8,7 +8,7 @@ export type UsageSample = {
   memoryWorkingSetBytes: number;
   rootfs: { usedBytes: number; capacityBytes: number; inodesUsed: number; inodes: number };
   images: { usedBytes: number; capacityBytes: number };
-  /** Counters since the node was booted. */
+  /** Network traffic counters since the node was booted. */
   network: { receivedBytes: number; sentBytes: number };
   pods: number;
 };

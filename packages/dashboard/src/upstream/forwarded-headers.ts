@@ -28,7 +28,7 @@ export function answerHeaders(headers: IncomingHttpHeaders): Record<string, stri
   };
 }
 
-/** Returns the content type, or plain text if browsers might treat this type as a document with scripts. */
+/** Returns the response's content type, or plain text if browsers might treat the type as a document with scripts. */
 export function dataType(type: string | undefined): string {
   return type !== undefined && DATA_TYPE.test(type) ? type : PLAIN_TEXT;
 }

@@ -17,7 +17,7 @@ export class JsonCalls {
     return recordOf(target, await this.text(target, signal));
   }
 
-  /** Reads an answer as text. Rejects like `get`. */
+  /** Reads a response as text. Rejects like `get`. */
   async text(target: string, signal?: AbortSignal): Promise<string> {
     return await this.#call({ method: 'GET', target }, signal);
   }
@@ -43,7 +43,7 @@ export class JsonCalls {
   }
 }
 
-/** Resolves to undefined instead of rejecting with `permission_denied` or `not_found`. */
+/** Resolves to undefined if the API server's response was `permission_denied` or `not_found`, instead of rejecting. */
 export function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (errorCode(error) === 'permission_denied' || isNotFound(error)) return undefined;
@@ -57,7 +57,7 @@ function recordOf(target: string, text: string): Record<string, unknown> {
   throw new PodwrightError('unavailable', `${target}: the answer is not a JSON object`);
 }
 
-/** Returns undefined if the text is not JSON. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

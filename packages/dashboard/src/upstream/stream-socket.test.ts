@@ -8,7 +8,7 @@ const PROTOCOL = 'podwright.stream.v1';
 const streamOf = (path: string, accept = '') =>
   `/dashboard/stream?path=${encodeURIComponent(path)}${accept && `&accept=${encodeURIComponent(accept)}`}`;
 
-/** Resolves to the first message, the text of the binary messages, and the server's close code. */
+/** Resolves to the WebSocket's first message, the text of its binary messages, and the server's close code. */
 async function readAll(socket: WebSocket): Promise<{ first: unknown; body: string; code: number }> {
   const messages: { text: string; binary: boolean }[] = [];
   socket.on('message', (data, binary) => messages.push({ text: String(data), binary }));

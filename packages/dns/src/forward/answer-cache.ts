@@ -4,7 +4,7 @@ import type { ForwardedQuestion } from './exchange.ts';
 import { MAX_CACHED, MAX_CACHED_BYTES } from './limits.ts';
 import { lifetimeSeconds, type UpstreamAnswer } from './upstream-answer.ts';
 
-/** A response with a timestamp: its TTLs count from `atMs` on the monotonic clock, and are capped at `lifetimeSeconds`. */
+/** A resolver's response and when it arrived: its TTLs count from `atMs` on the monotonic clock, and are capped at `lifetimeSeconds`. */
 export type TimedAnswer = { answer: UpstreamAnswer; atMs: number; lifetimeSeconds: number };
 
 /** Caches responses, including negative ones, until they expire. */
@@ -21,7 +21,7 @@ export class AnswerCache {
     return timed !== undefined && this.ageSeconds(timed) < timed.lifetimeSeconds ? timed : undefined;
   }
 
-  /** Caches a response if it is cacheable, and returns it with a timestamp. */
+  /** Caches a response if it is cacheable, and returns it with its arrival time. */
   add(question: ForwardedQuestion, given: UpstreamAnswer): TimedAnswer {
     // a datagram may be a slice of a larger allocation, so copy it
     const answer = { ...given, message: Buffer.from(given.message) };
@@ -36,7 +36,7 @@ export class AnswerCache {
   }
 }
 
-/** Returns a key that is equal for questions with the same answer. */
+/** Returns the cache key of a question. Questions with the same answer have the same key. */
 export function questionKey({ name, type, dnssecOk, checkingDisabled }: ForwardedQuestion): string {
   return `${type} ${Number(dnssecOk)}${Number(checkingDisabled)} ${lowered(name)}`;
 }

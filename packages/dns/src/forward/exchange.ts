@@ -17,7 +17,7 @@ export type ForwardedQuestion = Question & { dnssecOk: boolean; checkingDisabled
 
 export type ExchangeOptions = { endpoint: Endpoint; timeoutMs: number; withEdns: boolean; signal: AbortSignal };
 
-/** Returned by `askByUdp` after several mismatched responses, which may be attempts at spoofing. */
+/** Returned by `askByUdp` after several responses that do not match the question, which may be attempts at spoofing. */
 export const FORGED = 'forged';
 
 /**
@@ -79,7 +79,7 @@ export async function askByTcp(
   }
 }
 
-/** Maximum timeout of an attempt. */
+/** Longest timeout of an attempt to query a resolver. */
 const MAX_WAIT_MS = 60_000;
 
 function queryOf(question: ForwardedQuestion, withEdns: boolean): { asked: Asked; message: Buffer } {

@@ -39,7 +39,7 @@ const authority = (minimum: number): AuthorityRecord => ({
 });
 const right: Behaviour = ({ query }) => ({ answers: [address(query.question.name)] });
 
-/** A forwarder with one resolver per behavior, all on the same port. */
+/** A forwarder with one fake resolver per behavior. The resolvers have different addresses, but the same port. */
 async function forwarderTo(...behaviours: Behaviour[]) {
   const first = await FakeResolver.start(behaviours[0]!);
   const others = behaviours

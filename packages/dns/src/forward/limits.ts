@@ -9,10 +9,13 @@ export const MAX_WAITING = 1000;
 /** Maximum number of waiting questions per client, so that a single pod cannot starve all others. */
 export const MAX_WAITING_PER_CLIENT = 250;
 
-/** Timeouts of the attempts, in milliseconds. Their sum is less than the five seconds after which glibc and musl retry. */
+/**
+ * Timeouts of the successive attempts to query resolvers, in milliseconds. Their sum is less than the five seconds after which glibc and
+ * musl retry.
+ */
 export const ATTEMPT_TIMEOUTS_MS = [1000, 1500, 2000];
 
-/** For how long a resolver that did not respond is tried only after all others. */
+/** How long a resolver that did not respond is tried only after all others, in milliseconds. */
 export const SHUN_MS = 10_000;
 
 /**
@@ -24,7 +27,7 @@ export const MAX_FOREIGN_ANSWERS = 8;
 /** Maximum age of the resolver list when a name is forwarded; after that, resolv.conf is read again. */
 export const REREAD_MS = 5000;
 
-/** For how long a resolver that forwards queries back to this server is not used, in milliseconds. */
+/** How long a resolver that forwards queries back to this server is not used, in milliseconds. */
 export const LOOP_MS = 60_000;
 
 /** Maximum time to cache an answer: `cache 30` in kubeadm's CoreDNS configuration. */

@@ -20,7 +20,9 @@ export class LoopProbes {
     this.#onLoop = onLoop;
   }
 
-  /** Returns a probe for the resolver, or `undefined` if it was probed recently. Like CoreDNS's `loop` plugin, it queries HINFO. */
+  /**
+   * Returns a probe question for the resolver, or `undefined` if it was probed recently. Like CoreDNS's `loop` plugin, it queries HINFO.
+   */
   next(resolver: Resolver): ForwardedQuestion | undefined {
     const now = performance.now();
     if ((this.#nextMs.get(resolver.address) ?? 0) > now) return undefined;
@@ -30,7 +32,7 @@ export class LoopProbes {
     return { name, type: TYPE.HINFO, class: CLASS_IN, dnssecOk: false, checkingDisabled: false };
   }
 
-  /** Whether a question is a probe from `next` that has come back. */
+  /** Whether a client's question is a probe created by `next` that a resolver has forwarded back. */
   isProbe({ name }: Question): boolean {
     const resolver = this.#resolvers.get(lowered(name));
     if (resolver === undefined) return false;

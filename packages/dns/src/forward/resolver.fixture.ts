@@ -79,7 +79,7 @@ export class FakeResolver implements AsyncDisposable {
     return this.#udp.address().port;
   }
 
-  /** The queried names, in order. */
+  /** The names that were queried, in order, apart from loop probes. */
   get names(): string[] {
     return this.asked.map(({ query }) => query.question.name).filter((name) => !name.endsWith('loop-probe'));
   }

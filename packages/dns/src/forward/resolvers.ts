@@ -16,7 +16,7 @@ export type ResolversOptions = {
   /** This server's endpoints, which are never used as resolvers. */
   own: readonly Endpoint[];
   logger: Logger;
-  /** Called for each resolver added to the file. */
+  /** Called for each resolver that has been added to resolv.conf. */
   onNew: (resolver: Resolver) => void;
   /** The resolvers' port, for tests. */
   resolverPort?: number;

@@ -15,7 +15,7 @@ export type UpstreamAnswer = {
   records: readonly SkippedRecord[];
 };
 
-/** The query sent to a resolver. */
+/** The ID and question of a query that was sent to a resolver. */
 export type Asked = { id: number; question: Question };
 
 /**

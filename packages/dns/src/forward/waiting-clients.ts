@@ -7,7 +7,7 @@ export type Place = Disposable & { refused: AbortSignal };
 /** Limits the questions waiting for resolvers, and shares the slots fairly among the clients. */
 export class WaitingClients {
   #count = 0;
-  /** Each client's slots, oldest first. */
+  /** The slots held by each client, oldest first. */
   readonly #places = new Map<string, Set<AbortController>>();
 
   /**

@@ -62,7 +62,7 @@ export class Responder {
     try {
       return this.#replyTo({ query, request, origin });
     } catch (error) {
-      // a bug must not crash the process that serves the whole cluster
+      // a bug must not crash the process, because it serves the whole cluster
       this.#options.logger.error({ name: query.question.name, error: errorMessage(error) }, 'answer a query failed');
       return this.#refusal(query, RCODE.SERVFAIL);
     }

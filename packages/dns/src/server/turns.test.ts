@@ -9,7 +9,7 @@ import { TcpServer } from './tcp-server.ts';
 import { Turns } from './turns.ts';
 import { serveUdp } from './udp-server.ts';
 
-/** A responder that takes 3 ms of CPU time per reply. */
+/** A responder that uses 3 ms of CPU time per reply. */
 class SlowResponder {
   readonly clients: string[] = [];
 
@@ -24,7 +24,7 @@ const LOCAL = { address: '127.0.0.1', port: 0 };
 const settled = { intervalMs: 2, signal: AbortSignal.timeout(20_000) };
 const query = Buffer.alloc(40);
 
-/** Counts how often the process gets to run other work. */
+/** Counts how often the event loop gets to run other work. */
 function otherWork() {
   const work = { count: 0, [Symbol.dispose]: () => clearImmediate(next) };
   const run = () => {

@@ -5,12 +5,12 @@ import { TURN_MS } from './limits.ts';
  * do other work every `TURN_MS`.
  */
 export class Turns {
-  /** Each client's tasks. The client whose turn is next comes first. */
+  /** The waiting tasks of each client. The client whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #count = 0;
   #isScheduled = false;
 
-  /** Total number of waiting tasks. */
+  /** Total number of waiting tasks of all clients. */
   get waiting(): number {
     return this.#count;
   }

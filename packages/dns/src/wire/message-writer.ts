@@ -3,7 +3,7 @@ import { labelBytes } from './names.ts';
 import { CLASS_IN, HEADER_BYTES, MAX_MESSAGE_BYTES, TYPE } from './numbers.ts';
 import type { ResourceRecord } from './record.ts';
 
-/** The offset in a compression pointer has 14 bits. */
+/** Highest offset that a compression pointer, which has 14 bits for it, can refer to. */
 const MAX_POINTER_TARGET = 0x3fff;
 const COUNT_OFFSETS = { question: 4, answer: 6, authority: 8, additional: 10 } as const;
 

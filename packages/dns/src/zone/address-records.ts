@@ -4,7 +4,7 @@ import type { AddressRecord } from '../wire/record.ts';
 import type { Addresses } from './cluster-records.ts';
 import { TTL_SECONDS } from './zone-authority.ts';
 
-/** Selects the records for an answer: `limit` of them, starting at index `turn` modulo their number and wrapping around. */
+/** Selects the records for an answer: at most `limit` of them, starting at index `turn` modulo their number and wrapping around. */
 export type Choice = { turn: number; limit: number };
 
 /** Returns the records for the addresses of the question's address family. */

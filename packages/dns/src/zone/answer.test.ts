@@ -31,7 +31,7 @@ const dataOf = (record: ResourceRecord): string => {
 
 const shown = (records: ResourceRecord[]) => records.map((record) => `${record.name} ${record.type} ${dataOf(record)}`);
 
-/** Checks the records of an answer. Each is given as `TYPE DATA` if it has the queried name, otherwise as `NAME TYPE DATA`. */
+/** Asserts the records of an answer. Each is given as `TYPE DATA` if it has the queried name, otherwise as `NAME TYPE DATA`. */
 function check(name: string, type: TypeName, ...expected: string[]): void {
   const found = ask(name, type);
   assert.equal(found?.rcode, RCODE.NOERROR, name);
@@ -41,7 +41,7 @@ function check(name: string, type: TypeName, ...expected: string[]): void {
   );
 }
 
-/** Checks that an answer is negative and includes the SOA record. */
+/** Asserts that an answer is negative and includes the SOA record. */
 function checkNegative(name: string, type: TypeName, rcode: 'NXDOMAIN' | 'NOERROR'): void {
   const found = ask(name, type);
   assert.equal(found?.rcode, RCODE[rcode], `${name} ${type}`);

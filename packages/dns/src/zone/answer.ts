@@ -13,13 +13,15 @@ import { findName } from './find-name.ts';
 import { serviceRecords } from './service-records.ts';
 import { authorityOf, TTL_SECONDS } from './zone-authority.ts';
 
-/** An authoritative answer. */
+/** An authoritative answer about a name of the cluster. */
 export type Answer = {
   rcode: number;
   answers: ResourceRecord[];
   authorities: ResourceRecord[];
   additionals: ResourceRecord[];
-  /** The target of the alias in the last of `answers`, if it is outside the cluster. Its records must still be added. */
+  /**
+   * The target of the alias in the last of `answers`, if it is outside the cluster. The caller must still resolve it and add its records.
+   */
   alias?: string;
 };
 

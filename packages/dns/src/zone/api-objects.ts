@@ -1,4 +1,4 @@
-/** Fields of API objects that are used for DNS names, and the label that links them. */
+/** Fields of API objects that are used for DNS names, and the label that links an EndpointSlice to its service. */
 import type { KubeObject } from '@podwright/kube-api';
 
 export type DnsService = KubeObject & {

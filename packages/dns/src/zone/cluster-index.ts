@@ -14,9 +14,9 @@ export class ClusterIndex implements ClusterRecords {
   #serial: number;
   readonly #namespaces = new Set<string>();
   readonly #services = new Map<string, IndexedService>();
-  /** Ready endpoints by service, then by slice. */
+  /** Ready endpoints by service, then by EndpointSlice. */
   readonly #slices = new Map<string, Map<string, SliceEndpoints>>();
-  /** The service of each slice. */
+  /** The service of each EndpointSlice. */
   readonly #serviceOf = new Map<string, string>();
   readonly #serviceNames = new NamesByAddress();
   readonly #endpointNames = new NamesByAddress();
@@ -43,7 +43,9 @@ export class ClusterIndex implements ClusterRecords {
     return service.entry;
   }
 
-  /** Returns the name of a service with this cluster IP or, if there is none, the names of endpoints, as in CoreDNS. */
+  /**
+   * Returns the name of the service with this cluster IP or, if there is none, the names of the endpoints with this address, as in CoreDNS.
+   */
   namesOf(key: string): readonly RelativeName[] {
     const names = this.#serviceNames.get(key);
     return names.length > 0 ? names.slice(0, 1) : this.#endpointNames.get(key);
@@ -116,10 +118,13 @@ export class ClusterIndex implements ClusterRecords {
   }
 }
 
-/** Maximum number of owners of an address to look at, and thus of names to return: any number of slices may contain the address. */
+/**
+ * Maximum number of owners (services or EndpointSlices) of an address to examine, and thus of names to return: any number of slices may
+ * contain the address.
+ */
 const MAX_NAMES = 256;
 
-/** Names by address. Each owner replaces all of its names at once. */
+/** Names by address. Each owner, a service or an EndpointSlice, replaces all of its names at once. */
 class NamesByAddress {
   readonly #byAddress = new Map<string, Map<string, RelativeName>>();
   readonly #keysOf = new Map<string, string[]>();

@@ -14,7 +14,7 @@ export type ServiceEntry = {
   /** The cluster IPs; none if the service is headless or an alias. */
   addresses: readonly string[];
   isHeadless: boolean;
-  /** The name the service is an alias of. */
+  /** The name that the service is an alias of (type ExternalName). */
   externalName: string | undefined;
   /** Distinct port numbers of the service. */
   numbers: readonly number[];
@@ -22,11 +22,11 @@ export type ServiceEntry = {
   namedPorts: ReadonlyMap<string, readonly number[]>;
   /** Protocol labels, such as `_tcp`, of the named ports of the service and its endpoints. */
   protocols: ReadonlySet<string>;
-  /** All endpoints, with all of their ports. */
+  /** All endpoints of the service, with all of their ports. */
   groups: readonly EndpointGroup[];
-  /** Endpoints by label, each in a group of its own. */
+  /** The service's endpoints by label, each in a group of its own. */
   labels: ReadonlyMap<string, readonly EndpointGroup[]>;
-  /** Endpoints with a given named port, by the port's labels. */
+  /** The endpoints that have a given named port, by the port's labels. */
   portGroups: ReadonlyMap<string, readonly EndpointGroup[]>;
   /** Cached lookups for the service and its endpoints, by label under the service's name: a service may have thousands of endpoints. */
   found: Map<string, FoundName>;
@@ -38,7 +38,7 @@ export type ServiceTarget = { relative: RelativeName; addresses: readonly string
 /** Returns the first `limit` distinct targets of a name. */
 export type Targets = (limit: number) => readonly ServiceTarget[];
 
-/** Distinct addresses by family. */
+/** Distinct IP addresses by family. */
 export type Addresses = { A: readonly string[]; AAAA: readonly string[] };
 
 /**

@@ -35,7 +35,7 @@ export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<SliceEn
   };
 }
 
-/** A slice's ready endpoints and its ports. */
+/** The ready endpoints and the ports of an EndpointSlice. */
 export type SliceEndpoints = { endpoints: readonly EndpointRecord[]; ports: readonly PortRecord[] };
 
 function boundedSlices(slices: Iterable<SliceEndpoints>): SliceEndpoints[] {

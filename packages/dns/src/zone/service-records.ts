@@ -5,7 +5,7 @@ import { addressRecord } from './address-records.ts';
 import type { Targets } from './cluster-records.ts';
 import { TTL_SECONDS } from './zone-authority.ts';
 
-/** Total weight, shared by the targets. */
+/** Total weight of a name's SRV records, divided equally among their targets. */
 const WEIGHT = 100;
 
 /**

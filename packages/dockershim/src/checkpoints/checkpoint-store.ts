@@ -32,7 +32,7 @@ export class CheckpointStore {
     await writeFileDurable(this.#path(id), encodeCheckpoint(checkpoint));
   }
 
-  /** Returns the checkpoint, or `undefined` if there is none or it is corrupt. */
+  /** Returns a sandbox's checkpoint, or `undefined` if there is none or it is corrupt. */
   async read(id: string): Promise<SandboxCheckpoint | undefined> {
     if (!isSandboxId(id)) return undefined;
     const path = this.#path(id);

@@ -17,7 +17,7 @@ import { containerHandlers } from './container-handlers.ts';
 
 const contextOf = (signal = AbortSignal.timeout(60_000)): CallContext => ({ signal, service: '', method: '' });
 
-/** Checks the errors of the calls that read, stop or remove containers, against an Engine that always sends this response. */
+/** Asserts the errors of the calls that read, stop or remove containers, against a fake Engine that always sends this response. */
 async function check(answer: RequestListener, code: string, words: RegExp): Promise<void> {
   await using fake = await startFakeEngine(answer);
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));

@@ -35,7 +35,7 @@ function specOf(config: Config, sources: Partial<SpecSources> = {}): ContainerSp
   return containerSpec(create(ContainerConfigSchema, whole), sourcesOf(sources));
 }
 
-/** Checks only the expected fields of the spec. */
+/** Asserts the fields of the container's spec that `expected` contains, ignoring all others. */
 function check(config: Config, expected: Partial<ContainerSpec>, sources: Partial<SpecSources> = {}): void {
   assert.deepEqual(pick(specOf(config, sources), expected), expected);
 }

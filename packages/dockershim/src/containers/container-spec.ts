@@ -28,7 +28,7 @@ import { dockerResources } from './resources.ts';
 import { type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
-/** Inputs for a container's spec other than its configuration. */
+/** Everything that a container's spec depends on, apart from its CRI configuration. */
 export type SpecSources = {
   sandboxConfig: PodSandboxConfig;
   /** The sandbox's container, whose namespaces and host settings are shared by the pod's containers. */
@@ -60,7 +60,7 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
     OpenStdin: stdin,
     StdinOnce: stdinOnce,
     Env: config.envs.map(variable),
-    // an empty list selects the image's own entrypoint or command
+    // an empty list makes the Engine use the image's own entrypoint or command
     ...(config.command.length > 0 && { Entrypoint: words('command', config.command) }),
     ...(config.args.length > 0 && { Cmd: words('args', config.args) }),
     ...(config.workingDir !== '' && { WorkingDir: absolutePath('workingDir', config.workingDir) }),

@@ -30,7 +30,7 @@ function parseDetails(dockerLabels: Record<string, string>): Details | undefined
   }
 }
 
-/** Returns the client's labels and annotations without those of the image, and the image as named in the pod's manifest. */
+/** Returns the client's labels and annotations, without labels merged in from the image, and the image as named in the pod's manifest. */
 export function givenMarks(dockerLabels: Record<string, string>): Marks & Pick<ImageSpec, 'userSpecifiedImage'> {
   const { labels, annotations } = criMarks(dockerLabels);
   const details = parseDetails(dockerLabels);

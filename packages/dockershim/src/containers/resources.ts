@@ -61,7 +61,7 @@ export function oomScoreOf(resources: LinuxContainerResources | undefined): numb
   return numberWithin('oomScoreAdj', resources?.oomScoreAdj, { minimum: -1000, maximum: 1000 });
 }
 
-/** Returns the limits in effect as a CRI message. */
+/** Returns a container's resource limits in effect, as a CRI message. */
 export function criResources({
   HostConfig: host,
 }: Pick<ContainerInspection, 'HostConfig'>): MessageInitShape<typeof LinuxContainerResourcesSchema> {

@@ -9,7 +9,7 @@ import { startFakeEngine } from './fake-engine.fixture.ts';
 
 const bound = () => AbortSignal.timeout(30_000);
 
-/** A fake Engine that counts list requests and sends the test's events. */
+/** A fake Engine that counts requests for container lists and lets the test send events. */
 function countingEngine() {
   const calls = new EventEmitter<{ events: [ServerResponse]; post: [ServerResponse] }>();
   const counted = { lists: 0 };

@@ -22,7 +22,7 @@ export class ContainerLists {
   readonly #http: EngineHttp;
   readonly #containers: EngineContainers;
   readonly #cache = new Map<string, CachedList>();
-  /** Incremented on each event and whenever an event stream opens. */
+  /** Counter that is incremented on each event and whenever an event stream opens. */
   #events = 0;
   #isFollowing = false;
   #isClosed = false;
@@ -56,8 +56,8 @@ export class ContainerLists {
   }
 
   /**
-   * Returns a token that stays the same until a container or image changes; `undefined` if changes could be missed at the moment, because
-   * the event stream is not open or this process is making a change.
+   * Returns a token that stays the same until a container or image changes. Returns `undefined` while changes could be missed, because the
+   * event stream is not open or this process is making a change.
    */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;
@@ -86,7 +86,7 @@ export class ContainerLists {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    // `since` covers events between the Engine's response headers and its event subscription
+    // `since` makes the stream include events between this request and the Engine's subscription to events
     const since = (Date.now() / 1000).toFixed(6);
     const filters = { type: Object.keys(CHANGES), event: Object.values(CHANGES).flat() };
     const query = { filters: JSON.stringify(filters), since };

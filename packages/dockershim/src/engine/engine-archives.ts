@@ -22,7 +22,7 @@ export class EngineArchives {
     yield* this.#take({ ...call, archive, signal });
   }
 
-  /** Creates an image whose only layer is the given archive. `change` is a Dockerfile instruction. */
+  /** Creates an image whose only layer is the given archive. `change` is a Dockerfile instruction to apply to it. */
   async import(
     archive: Readable,
     { name, tag, change }: { name: string; tag: string; change: string },

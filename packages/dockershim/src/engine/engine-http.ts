@@ -54,12 +54,12 @@ export class EngineHttp {
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
   }
 
-  /** A counter that is incremented before and after each call that may change something. */
+  /** A counter that is incremented before and after each call that may change the Engine's state. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Whether a call that may change something is in flight. */
+  /** Whether a call that may change the Engine's state is in flight. */
   get isChanging(): boolean {
     return this.#changing > 0;
   }
@@ -190,7 +190,7 @@ export class EngineHttp {
   #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
     if (signal?.aborted) {
       const { reason } = signal;
-      // this call's timeout error already contains its name
+      // the timeout error of this call already contains the call's name
       return reason instanceof PodwrightError && reason.message.startsWith(what) ? reason : wrapError(what, reason);
     }
     if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');

@@ -20,10 +20,13 @@ import type { PodEvent } from './pod-events.ts';
 
 const LABELS = { 'io.kubernetes.docker.type': 'podsandbox' };
 
-/** A connection to the fake Engine: the list it returns, and a function that then sends its events. */
+/**
+ * A connection to the fake Engine's event stream: the container list served during it, and a function that sends events after each list
+ * response.
+ */
 type Connection = { list: Record<string, string>; send: (stream: ServerResponse) => void };
 
-/** Starts a fake Engine that serves these connections in order, repeating the last one. */
+/** Starts a fake Engine that serves one of these connections for each request of the event stream, in order, repeating the last one. */
 async function startEngine(connections: Connection[]) {
   let at = -1;
   const asked: string[] = [];
@@ -147,7 +150,10 @@ async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podS
   return { fake, engine, handlers, watch };
 }
 
-/** Runs `work` only on the first call, because snapshots request lists as well. */
+/**
+ * Returns a function that runs `work` only on its first call. The fake Engine sends events after each list response, and pod snapshots
+ * request lists too.
+ */
 function once<T extends unknown[]>(work: (...given: T) => void): (...given: T) => void {
   let isDone = false;
   return (...given) => {

@@ -85,8 +85,8 @@ export class PodEventSource {
   }
 
   /**
-   * Publishes events that were missed, derived from a container list. Returns the time of the list: stream events from before that time may
-   * already be reflected in it. Returns 0 for the first list.
+   * Publishes events that were missed, derived from a container list. Returns when the list was fetched: the list may already reflect
+   * stream events from before that time. Returns 0 for the first list.
    */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
     const atMs = Date.now();
@@ -106,5 +106,7 @@ export class PodEventSource {
   }
 }
 
-/** State kept while following the Engine. `known` is `undefined` before the first container list. */
+/**
+ * State kept while following the Engine's events. `known` holds the last observed containers; `undefined` before the first container list.
+ */
 type Watch = { sinceMs: number; known: Map<string, KnownContainer> | undefined };

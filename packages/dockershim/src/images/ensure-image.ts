@@ -81,7 +81,7 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
 /** Returns the command of the pause process. It reaps orphans, because it is the init process of pods that share a PID namespace. */
 export function pauseCommand(program: (typeof PAUSES)[number], path: string): string[] {
   if (program === 'catatonit') return [path, '-P'];
-  // while the shell waits for its child, it reaps all others as well
+  // while the shell waits for its child, it also reaps any orphans
   return [path, 'sh', '-c', `trap 'kill $!; exit 0' TERM INT; while :; do ${path} sleep 2147483647 & wait; done`];
 }
 

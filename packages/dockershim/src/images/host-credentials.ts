@@ -18,7 +18,7 @@ const schema = z.object({
     .optional(),
 });
 
-/** Names used for Docker Hub in these files. */
+/** Names used for Docker Hub in `config.json` files. */
 const HUB = new Set(['index.docker.io', 'registry-1.docker.io']);
 
 /** Returns the credentials for an image from the content of a `config.json`, the longest matching name prefix first. */

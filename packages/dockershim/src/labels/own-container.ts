@@ -9,7 +9,7 @@ type Call = { attempted: string; signal: AbortSignal };
 
 /**
  * Inspects a container by its ID or a unique ID prefix. Throws `not_found` if it does not exist, does not belong to a dockershim, or was
- * matched by its name, which the Engine also accepts. `attempted` prefixes the message.
+ * matched by its name, which the Engine also accepts. `attempted` prefixes the error message.
  */
 export async function inspectOwn(
   { containers }: Pick<Engine, 'containers'>,

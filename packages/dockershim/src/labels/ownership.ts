@@ -20,7 +20,9 @@ export function isOurs(type: ContainerType, { names, labels }: MarkedContainer):
   });
 }
 
-/** Throws `not_found` for a container that does not belong to a dockershim, as if it did not exist. `attempted` prefixes the message. */
+/**
+ * Throws `not_found` for a container that does not belong to a dockershim, as if it did not exist. `attempted` prefixes the error message.
+ */
 export function requireOurs(type: ContainerType, container: MarkedContainer, attempted: string): void {
   if (isOurs(type, container)) return;
   const kind = type === 'podsandbox' ? 'sandbox' : 'container';

@@ -6,12 +6,12 @@ import { namesIn, writeFileAtomic } from '@podwright/host';
 import { MAX_TEMPLATE_BYTES } from '../limits.ts';
 import { renderTemplate, type TemplateValues } from './configuration-template.ts';
 
-/** Suffix appended to a configuration file's name to form the name of its template. */
+/** File name suffix of network configuration templates: `NAME.conflist.template` is the template of `NAME.conflist`. */
 const TEMPLATE_SUFFIX = '.template';
 
 type Rejected = { path: string; reason: string };
 
-/** The network to use, or the rejected files and the reasons. */
+/** The network to use or, if there is none, the rejected configuration files with the reasons. */
 type Choice = { list: NetworkList; path: string } | { rejected: Rejected[] };
 
 /**

@@ -37,7 +37,10 @@ export type CniPluginOptions = {
 
 type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
 
-/** A path that is never a network namespace. An empty path would select the path in the record, whose PID may have been reused by now. */
+/**
+ * A path that is never a network namespace. With an empty path, the path in the pod's record would be used, but its PID may have been
+ * reused by now.
+ */
 const NO_NAMESPACE = '/proc/0/ns/net';
 
 /** Network capabilities by the name that plugins declare. */
@@ -107,7 +110,7 @@ export class CniPlugin implements NetworkPlugin {
   ): Promise<PodNetworkStatus | undefined> {
     const recorded = this.#recorded(sandboxId);
     if (recorded !== undefined && recorded !== 'damaged') return { ips: recorded };
-    // the pod may have been set up by a different dockershim
+    // the pod may have been set up by a different dockershim, so use the addresses of its interface
     const ips = await this.#assigned(netnsPath);
     return ips.length === 0 ? undefined : { ips };
   }

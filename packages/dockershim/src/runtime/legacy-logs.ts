@@ -4,7 +4,7 @@ import { FrameReader } from '../engine/output-frames.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
 
-/** Selects part of a log. */
+/** Selects part of a container's log. */
 export type LegacyLogQuery = {
   follow?: boolean;
   tailLines?: number;

@@ -12,9 +12,9 @@ import { netnsPathOf } from './sandbox-netns.ts';
 
 /** The recovery action for an existing sandbox at startup. */
 export type Recovery =
-  /** Remove it: its creation never completed, and it has no containers. */
+  /** Remove the sandbox: its creation never completed, and it has no containers. */
   | 'roll back'
-  /** Kill it: it has containers but no network. The client then stops and removes its containers. */
+  /** Kill the sandbox: it has containers but no network. The client then stops and removes its containers. */
   | 'end'
   | 'keep';
 

@@ -48,7 +48,7 @@ export async function rollBack(dependencies: SandboxDependencies, id: string): P
   dropState(dependencies, id);
 }
 
-/** Drops the in-memory state of a removed sandbox. */
+/** Drops the dockershim's in-memory state of a removed sandbox. */
 export function dropState({ unfinished, detached }: SandboxDependencies, id: string): void {
   unfinished.delete(id);
   detached.delete(id);

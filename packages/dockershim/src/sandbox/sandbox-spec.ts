@@ -25,7 +25,7 @@ const SHM_BYTES = 64 << 20;
 /** CPU shares of a sandbox: the kernel's minimum, enough for an idle pause process. */
 const SANDBOX_CPU_SHARES = 2;
 
-/** Inputs for a sandbox's spec other than its CRI configuration. */
+/** Everything that a sandbox's spec depends on, apart from its CRI configuration. */
 export type SandboxSpecInput = {
   image: string;
   details: SandboxDetails;
@@ -150,7 +150,7 @@ const PROTOCOLS: Record<Protocol, string> = {
 function publishedPorts(config: PodSandboxConfig, networkMode: string): [key: string, mapping: PortMapping][] {
   const published = config.portMappings.filter(({ hostPort }) => hostPort > 0);
   const keys = published.map((mapping): [string, PortMapping] => [portKey(mapping), mapping]);
-  // if a network plugin attaches the sandbox, it also publishes the ports
+  // if a network plugin attaches the sandbox, the plugin also publishes the ports
   return networkMode === 'none' || isHostNetwork(config) ? [] : keys;
 }
 

@@ -1,4 +1,4 @@
-/** Controllers in whose hierarchy a container has its own cgroup, the most reliable one first; '' stands for cgroup v2. */
+/** cgroup v1 controllers for which every container has its own cgroup, the most reliable one first; '' stands for cgroup v2. */
 const CONTROLLERS = ['memory', 'cpu', 'pids', ''];
 
 /**

@@ -22,7 +22,8 @@ export class LayerSizes {
   readonly #limiter = new Limiter(AT_ONCE);
 
   /**
-   * Returns the last measured size of the directory; `undefined` if there is none and the first measurement takes more than half a second.
+   * Returns the last measured size of a layer's directory; `undefined` if there is none and the first measurement takes more than half a
+   * second.
    */
   async of(directory: string): Promise<LayerSize | undefined> {
     const known = this.#known.get(directory);
@@ -36,7 +37,7 @@ export class LayerSizes {
     return this.#known.get(directory);
   }
 
-  /** Drops all cached sizes except those of these directories. */
+  /** Drops all cached sizes except those of these layer directories. */
   keep(directories: Set<string>): void {
     for (const directory of this.#known.keys()) if (!directories.has(directory)) this.#known.delete(directory);
   }
@@ -79,7 +80,7 @@ export async function measureTree(top: string): Promise<{ sizeBytes: number; ino
   return total;
 }
 
-/** The unit of `blocks` in stat(2). */
+/** The size in bytes of a block as counted by `blocks` in stat(2). */
 const BLOCK_BYTES = 512;
 
 function rethrow(error: unknown): never {

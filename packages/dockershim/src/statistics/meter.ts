@@ -40,7 +40,7 @@ export class Meter {
     };
   }
 
-  /** Returns all running containers of this type that were created by a dockershim. */
+  /** Returns all running containers of this type (sandbox or container) that were created by a dockershim. */
   async running(type: ContainerType, signal: AbortSignal): Promise<ContainerSummary[]> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], status: ['running'] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -94,7 +94,7 @@ export class Meter {
     };
   }
 
-  /** Measures each of the containers, omitting failed measurements. */
+  /** Measures each of the containers, omitting those whose measurement fails. */
   each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
     const named = summaries.map((summary) => ({ id: summary.Id, summary }));
     return measureEach(named, this.#services, ({ summary }) => measure(summary));

@@ -24,10 +24,10 @@ export function engineStreams(
   { tty, endsInput }: { tty: boolean; endsInput: boolean },
 ): EngineStreams {
   const outputs = tty ? { stdout: rawOutput(socket, head), stderr: undefined } : splitFrames(socket, head);
-  // a broken connection is reported by `over`
+  // ignored here: `over` reports a broken connection
   outputs.stdout.on('error', () => undefined);
   outputs.stderr?.on('error', () => undefined);
-  // the Engine shuts down only its own direction, and reads no input after that
+  // the Engine shuts down only its own direction, and reads no more input after that, so close the connection
   socket.once('end', () => socket.destroy());
   const over = once(socket, 'close').then(
     () => undefined,

@@ -5,7 +5,7 @@ import { isRunning } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { ExecProcess } from './exec-process.ts';
 
-/** A command whose successive inspections return these states. */
+/** An exec whose successive inspections by the Engine return these states; the last one repeats. */
 function processOf(...looks: ExecInspection[]): ExecProcess {
   const inspect = async () => (looks.length > 1 ? looks.shift()! : looks[0]!);
   const ids = { containerId: 'cafe'.repeat(16), execId: '1' };

@@ -54,7 +54,7 @@ export class ExecProcess {
       if (this.#process !== undefined && (await this.#isLeft(this.#process)))
         await killProcessTrees([this.#process.pid]);
     } catch {
-      // the container was removed, or the Engine stopped
+      // ignored: the container was removed, or the Engine has stopped
     }
   }
 

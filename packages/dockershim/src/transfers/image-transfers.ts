@@ -68,7 +68,7 @@ function notLoaded(path: string, error: string): PodwrightError {
   return new PodwrightError(code, `load images from ${path}: ${error}${hint}`);
 }
 
-/** Names the only image in an archive. */
+/** Tags the only image of a loaded archive with `name`. Fails if the archive does not contain exactly one image. */
 async function giveName(
   archives: EngineArchives,
   { images, name }: { images: Loaded[]; name: string },

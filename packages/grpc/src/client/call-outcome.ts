@@ -41,7 +41,7 @@ export class CallOutcome {
     });
   }
 
-  /** Resolves once the server has ended the stream or either side has reset it. */
+  /** Resolves once the server has ended the call's stream or either side has reset it. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }

@@ -20,7 +20,7 @@ const OK = { 'grpc-status': '0' };
 
 type Answer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
-/** Starts a server that answers calls with `answer`, and connects a client to it. */
+/** Starts a server that handles each call's stream with `answer`, and connects a client to it. */
 async function served(t: TestContext, answer: Answer) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
   const path = join(directory, 'cri.sock');

@@ -34,7 +34,7 @@ export class Session {
   /** The last stream that the server will process, according to its GOAWAY; `Infinity` until a GOAWAY is received. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isDestroyed = false;
-  /** The error that ended the connection. */
+  /** The error that ended the connection; `undefined` until then. */
   #error: unknown;
 
   /** `onClose` is called when the session has ended. */
@@ -115,7 +115,7 @@ export class Session {
     return wrapError(what, reasonOf(this.#error), 'unavailable');
   }
 
-  /** Closes the connection and ends its calls immediately. */
+  /** Closes the connection, which ends its calls immediately. */
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;

@@ -1,7 +1,7 @@
 /** HTTP/2 error codes, sent when streams and connections are closed (RFC 9113, 7). */
 import { errorCode, PodwrightError } from '@podwright/base';
 
-/** The error codes checked or sent by this implementation. */
+/** The HTTP/2 error codes that this implementation checks or sends. */
 export const END_CODE = {
   noError: 0,
   protocolError: 1,

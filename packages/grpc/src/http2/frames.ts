@@ -37,7 +37,7 @@ export type FrameHeader = { length: number; type: number; flags: number; streamI
 
 /** The header of an outgoing frame. Its length is that of the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
-/** A buffer, and the position at which the next frame is written. */
+/** A buffer of outgoing frames, and the position at which the next frame is written. */
 type Position = { bytes: Buffer; at: number };
 
 /** Encodes a frame. */
@@ -97,10 +97,10 @@ export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer 
   return start <= end ? payload.subarray(start, end) : undefined;
 }
 
-/** Returns the length of data in bytes, including its frame headers. */
+/** Returns the total length in bytes of data that is sent in frames, including the frame headers. */
 export const framedLength = (bytes: number): number => bytes + FRAME_HEADER_BYTES * Math.ceil(bytes / MAX_FRAME_BYTES);
 
-/** Returns the length of a header block in bytes, including its frame headers. */
+/** Returns the total length in bytes of a header block that is sent in frames, including the frame headers. */
 export const headersLength = (block: Buffer): number => Math.max(FRAME_HEADER_BYTES, framedLength(block.length));
 
 /** Writes a header block as a HEADERS frame and, if needed, CONTINUATION frames; returns the position of the next frame. */

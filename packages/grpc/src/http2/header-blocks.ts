@@ -9,7 +9,7 @@ const TABLE_BYTES = 4096;
 /** Number of additional frames allowed per header block, because CONTINUATION frames may be empty. */
 const MORE_FRAMES = 16;
 
-/** The decoded header block of a stream. */
+/** A decoded header block and the stream that it belongs to. */
 export type Headers = { streamId: number; fields: HeaderField[]; endsStream: boolean };
 
 /** Assembles and decodes the header blocks sent by a peer. */

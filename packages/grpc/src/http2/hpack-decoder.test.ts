@@ -119,7 +119,7 @@ test('a table of size 0 stores nothing', () => {
   rejects(Buffer.concat([hex('20'), hex('400161 0162'), hex('be')]), 'invalid_argument');
 });
 
-/** Returns the header blocks of these requests as encoded by node:http2's client. */
+/** Returns the HPACK header blocks that node:http2's client sends for these requests. */
 async function blocksSentBy(requests: Record<string, string>[]): Promise<Buffer[]> {
   let sent = Buffer.alloc(0);
   const pipe = new Duplex({
@@ -157,7 +157,7 @@ function blocksIn(bytes: Buffer): Buffer[] {
 
 test('damaged header blocks are decoded or rejected within the limits, and decoded fields can be encoded again', async () => {
   const limits = { tableBytes: 256, listBytes: 2048 };
-  // indexed fields, a literal with incremental indexing, a Huffman string, a table size update
+  // a header block with indexed fields, a literal with incremental indexing, a Huffman string and a table size update
   const compressed = hex(
     '3fe1018386 44 41 0c 2f72756e2f6372692e736f636b 5f 0a 6170706c69636174696f 6e 7a 04 a8eb1063 be',
   );

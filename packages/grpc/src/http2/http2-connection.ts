@@ -21,11 +21,11 @@ import { Http2Stream, type StreamListener } from './http2-stream.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { Sending } from './sending.ts';
 
-/** The parts of a connection that differ between client and server. */
+/** What a client or server connection has to implement itself. */
 export type ConnectionRole = {
-  /** Whether the stream ID has never been used. */
+  /** Whether the stream ID has never been used on this connection. */
   isIdle: (streamId: number) => boolean;
-  /** Called for headers and for trailers. */
+  /** Called when headers or trailers have been received on a stream. */
   onHeaders: (headers: Headers) => void;
   /** `onEnd` is called when the peer has ended its side of an open stream, `onSendEnd` when everything has been sent on this side. */
   onEnd?: (stream: Http2Stream) => void;
@@ -90,7 +90,7 @@ export class Http2Connection {
     if (!this.#isClosed) this.#writer.write(frames);
   }
 
-  /** Creates a stream without opening it. */
+  /** Creates the object for a stream, without opening the stream. */
   stream(listener?: StreamListener): Http2Stream {
     const stream = new Http2Stream(this.#host, this.#limits.streamWindowBytes);
     stream.listener = listener;

@@ -30,9 +30,9 @@ export type Outgoing = {
   /** Header block of the response or request. */
   head?: Buffer;
   data?: Buffer;
-  /** Header block that ends this side of the stream. */
+  /** Header block of the trailers, which ends this side of the stream. */
   trailers?: Buffer;
-  /** Whether this is the end of this side of the stream. */
+  /** Whether this side of the stream ends after this data. */
   isLast?: boolean;
 };
 
@@ -43,7 +43,7 @@ export class Http2Stream {
   readonly #host: StreamHost;
   readonly #windowBytes: number;
   listener: StreamListener | undefined;
-  /** 0 until the stream is opened. */
+  /** The stream ID; 0 until the stream is opened. */
   id = 0;
   /** Data waiting to be sent. Flow control applies only to `unsent`. */
   head: Buffer | undefined;
@@ -58,7 +58,7 @@ export class Http2Stream {
   #takenBytes = 0;
   #closeCode: number | undefined;
 
-  /** `windowBytes` is the size of the receive window. */
+  /** `windowBytes` is the size of the stream's receive window. */
   constructor(host: StreamHost, windowBytes: number) {
     this.#host = host;
     this.#windowBytes = windowBytes;

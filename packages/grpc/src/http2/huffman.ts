@@ -11,10 +11,10 @@ const CODE_LENGTHS =
   'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
   'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq';
 
-/** The longest code is that of EOS, 30 ones, which must not appear in a string. */
+/** Length of the longest Huffman code: that of EOS, 30 ones, which must not appear in a string. */
 const MAX_LENGTH = 30;
 
-/** All codes of one length: the first code as a number, and the bytes that they encode, in order. */
+/** All Huffman codes of one length: the first code as a number, and the byte values that they encode, in order. */
 type Group = { first: number; bytes: number[] };
 
 const groups = canonicalGroups();

@@ -18,7 +18,7 @@ const SETTING = {
 } as const;
 const SETTING_BYTES = 6;
 
-/** Encodes a SETTINGS frame with these settings. All others keep their defaults. */
+/** Encodes a SETTINGS frame with these settings. The frame leaves all other settings at their defaults. */
 export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, number>>): Buffer {
   const pairs = Object.entries(settings) as [keyof typeof SETTING, number][];
   const payload = Buffer.alloc(pairs.length * SETTING_BYTES);

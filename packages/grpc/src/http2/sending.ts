@@ -14,7 +14,7 @@ import {
 } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 
-/** Maximum number of bytes sent for one stream before the other streams get their turn. */
+/** Maximum number of bytes sent for one stream before it is another stream's turn. */
 const TURN_BYTES = 16 * MAX_FRAME_BYTES;
 /** Maximum size of data that is copied next to its frame headers, which is faster than a separate write. */
 const MOST_COPIED_BYTES = 2048;
@@ -30,7 +30,7 @@ const NO_DYNAMIC_TABLE = Buffer.of(0x20);
  */
 export class Sending {
   readonly #writer: FrameWriter;
-  /** Called when everything on this side of a stream has been sent. */
+  /** Called when a stream has nothing left to send and has been ended on this side. */
   readonly #onSendEnd: (stream: Http2Stream) => void;
   #windowBytes = FIRST_WINDOW_BYTES;
   #hasSentHeaders = false;

@@ -109,7 +109,7 @@ export class RawStream {
     await this.#room.promise;
   }
 
-  /** Ends the request. */
+  /** Ends the request: no more messages will be sent. */
   end(): void {
     this.#stream.send({ isLast: true });
   }

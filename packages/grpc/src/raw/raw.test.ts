@@ -26,7 +26,7 @@ const GZIP = { 'grpc.default_compression_algorithm': 2 };
 const same = (bytes: Buffer) => bytes;
 const decode: deserialize<Buffer> = same;
 
-/** Starts a grpc-js server whose handlers receive and send raw bytes, and a raw proxy in front of it. */
+/** Starts a grpc-js server whose handlers receive and send raw bytes, and a raw proxy in front of that server. */
 async function proxied(t: TestContext, handlers: Record<string, UntypedHandleCall>, budget = new ByteBudget(1 << 26)) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-raw-'));
   t.after(() => rm(directory, { recursive: true }));

@@ -8,7 +8,7 @@ import { RawCall } from './raw-call.ts';
 
 /** Handles the calls of one connection. */
 export type RawCallHandler = {
-  /** Must not throw. */
+  /** Called for each gRPC call on the connection. Must not throw. */
   onCall(call: RawCall): void;
   /** Called when the connection has ended. */
   onClose(): void;

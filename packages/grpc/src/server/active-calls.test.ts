@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { type ActiveCall, ActiveCalls } from './active-calls.ts';
 
-/** Begins a call; also returns a function that closes its stream. */
+/** Begins a call in `calls`, and returns it with a function that closes its stream, as a disconnecting client would. */
 function begin(calls: ActiveCalls, { streaming = false, timeoutMs = Number.POSITIVE_INFINITY } = {}) {
   const stream = new EventEmitter();
   const onClosed = (listener: () => void) => void stream.once('close', listener);

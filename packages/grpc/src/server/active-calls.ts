@@ -28,8 +28,8 @@ export class ActiveCall {
   }
 
   /**
-   * Settles with the promise, or rejects with the abort reason if the call is abandoned first. Like `raceAbort`, but without creating the
-   * signal.
+   * Settles like the promise, or rejects with the abort reason if the call is abandoned first. Like `raceAbort` with the call's signal, but
+   * without creating that signal.
    */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ type Served = { handlers?: TestHandlers; logger?: Logger; tcp?: TcpOptions };
 
 const echoHandlers: TestHandlers = { echo: async ({ text }) => ({ text }) };
 
-/** Starts a server on a Unix socket. By default, it serves only Echo. */
+/** Starts a gRPC server on a Unix socket. By default, it serves only the Echo method. */
 export async function openServer(
   t: TestContext,
   { handlers = echoHandlers, logger = silentLogger, tcp }: Served = {},
@@ -54,7 +54,7 @@ export function requestHeaders(method: string, ...more: HeaderField[]): HeaderFi
   ];
 }
 
-/** Encodes the frames of a call. */
+/** Encodes the HTTP/2 frames of a call. */
 export function callFrames(streamId: number, fields: readonly HeaderField[], message: Uint8Array): Buffer {
   const headers = headersFrames(encodeLiterals(fields), { streamId, endStream: false });
   return Buffer.concat([headers, frame({ type: FRAME_TYPE.data, flags: 1, streamId }, withPrefix(message))]);
@@ -83,7 +83,7 @@ export class BareClient {
     socket.on('error', () => undefined);
   }
 
-  /** Connects and sends `first`, by default the preface and settings. */
+  /** Connects to the server and sends `first` (default: the HTTP/2 preface and settings). */
   static async open(
     t: TestContext,
     address: string | { port: number },
@@ -127,7 +127,7 @@ export class BareClient {
     return { ...reply, status: reply.fields['grpc-status'], message: Buffer.concat(data).subarray(5) };
   }
 
-  /** Waits until the connection has ended. Returns the error in the server's GOAWAY, or 'nothing' if there was no GOAWAY. */
+  /** Waits until the connection has ended. Returns the error code in the server's GOAWAY, or 'nothing' if the server sent none. */
   async end(): Promise<{ code: number; why: string } | 'nothing'> {
     await this.closed;
     const goAway = this.frames().findLast(({ type }) => type === FRAME_TYPE.goAway);

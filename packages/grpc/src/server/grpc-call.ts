@@ -32,7 +32,7 @@ export type CallStream = {
   cut(code?: number): void;
 };
 
-/** Consumes the request of a call. */
+/** Receives the bytes of a call's request. */
 type RequestReader = { onData: (bytes: Buffer) => void; onEnd: () => void };
 
 /**

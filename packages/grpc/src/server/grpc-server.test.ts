@@ -46,7 +46,7 @@ function begin(session: ClientHttp2Session, headers: Record<string, string> = {}
   return session.request({ ':method': 'POST', ':path': ECHO, 'content-type': 'application/grpc', ...headers });
 }
 
-/** Waits for the end of a call. Returns its HTTP status and, if it has one, its gRPC status. */
+/** Waits until a call has ended. Returns its HTTP status and its gRPC status, if any. */
 async function ended(stream: ClientHttp2Stream): Promise<{ http: number; code?: number; message?: string }> {
   const headers: IncomingHttpHeaders = {};
   for (const event of ['response', 'trailers']) stream.on(event, (more) => Object.assign(headers, more));
@@ -132,7 +132,7 @@ test('a client’s reset aborts the handler, and also ends a call without a requ
   assert.equal((await ended(last)).code, 0);
 });
 
-/** Encodes an HTTP/2 frame on a stream (RFC 9113, 4.1). */
+/** Encodes an HTTP/2 frame for a stream (RFC 9113, 4.1). */
 function frame(type: number, { flags, id }: { flags: number; id: number }, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);

@@ -69,13 +69,13 @@ test('a client without a preface is disconnected, and an idle client receives GO
   assert.deepEqual(await idle.end(), { code: 0, why: '' });
 });
 
-/** Waits for a matching frame. Does not set a timer, unlike `BareClient.frame`. */
+/** Waits until the client has received a matching frame. Does not set a timer, unlike `BareClient.frame`. */
 async function next(client: BareClient, isIt: (one: ReturnType<BareClient['frames']>[0]) => boolean): Promise<void> {
   while (!client.frames().some(isIt)) await once(client.socket, 'data');
 }
 const settled = (client: BareClient) => next(client, () => true);
 
-/** Floods the server with these frames from a client that never reads, until the client is disconnected. */
+/** Floods the server with copies of these frames, from a client that never reads, until the server disconnects the client. */
 async function assertFloodEnds(t: TestContext, frames: (round: number) => Buffer): Promise<void> {
   const client = await BareClient.open(t, await startServer(t));
   client.socket.pause();
@@ -121,7 +121,7 @@ test('a client that resets more than a thousand calls at once is disconnected', 
 
 test('unread request data beyond the stream’s window ends the connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  // the first response is blocked by the client's window, so the handler does not read the second request
+  // the client's window blocks the first response, so the handler does not read the second request yet
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: data, streamId: 1 }, bytes(5)));

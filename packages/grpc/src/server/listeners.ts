@@ -19,7 +19,7 @@ export type TcpOptions = {
   tls?: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
 };
 
-/** Serves the accepted connections; `acceptSession` is needed for TCP only. */
+/** The gRPC server that serves the accepted connections. `acceptSession` is required only for TCP. */
 type ConnectionServer = Pick<GrpcServer, 'accept'> & Partial<Pick<GrpcServer, 'acceptSession'>>;
 
 /** A server's listening sockets and open connections. */
@@ -127,7 +127,7 @@ async function listenTcp(
 /** Limits the number of connections whose TLS handshake is incomplete, so that they cannot use up all connections. */
 function limitWaiting(listener: Http2Server): void {
   const waiting = new Map<string, Socket>();
-  // no two open connections to a listener have the same client address and port
+  // the client's address and port identify a connection, because no two open connections to a listener share them
   const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
   listener.on('connection', (socket: Socket) => {
     const name = nameOf(socket);

@@ -13,7 +13,7 @@ import {
 import { MAX_KNOWN_STACKS } from '../limits.ts';
 import { redactedJson } from './redact.ts';
 
-/** A call that the server is handling. `request` is set once the request has been decoded. */
+/** A call handled by the server, as passed to the observer. `request` is set once the request has been decoded. */
 export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
 
 /** Observes every call handled by a server. `started` returns a callback to be invoked when the call ends, with the error if it failed. */
@@ -56,7 +56,7 @@ export function createServerObserver(logger: Logger, registry?: Registry): Serve
 
 function logFailure(logger: Logger, fields: object, error: unknown): void {
   const code = errorCode(error);
-  // Clients normally end a stream by disconnecting.
+  // `cancelled` is logged at debug level, because clients normally end a stream by disconnecting
   const level = OWN_FAULTS.has(code) ? 'warn' : code === 'cancelled' ? 'debug' : 'info';
   logger[level]({ ...fields, code, error: errorMessage(error) }, 'a call failed');
 }

@@ -16,7 +16,7 @@ function removeSecrets(message: ReflectMessage): void {
   }
 }
 
-/** Returns the messages in a field that is set: its value, or the elements of a list or map. */
+/** Returns the messages contained in a field that is set: the field's value or, for a list or map, its elements. */
 export function childMessages(message: ReflectMessage, field: DescField): ReflectMessage[] {
   if (field.fieldKind === 'message') return [message.get(field)];
   if (field.fieldKind === 'list' && field.listKind === 'message') return [...message.get(field)] as ReflectMessage[];

@@ -103,7 +103,7 @@ function handlerOf({ service, method, handler }: ServedMethod): NonNullable<Serv
   throw unimplemented(method, service);
 }
 
-/** Builds the error for a method without a handler. */
+/** Creates the error for a call of a method without a handler. */
 export function unimplemented(method: DescMethod, service = method.parent.typeName): PodwrightError {
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
 }

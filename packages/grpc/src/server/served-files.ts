@@ -1,7 +1,7 @@
 import { clone, type DescFile, toBinary } from '@bufbuild/protobuf';
 import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 
-/** A served service. Its package may differ from that of its proto file, and it may lack some of the file's methods. */
+/** A service as served. Its package may differ from that of its proto file, and it may lack some of the file's methods. */
 export type ServedService = {
   fullName: string;
   packageName: string;
@@ -55,7 +55,7 @@ export class ServedFiles {
   }
 }
 
-/** Changes the package of a file, and the references to it. */
+/** Changes the package of a file descriptor, including the file's own name and all references to its types. */
 function moveToPackage(file: FileDescriptorProto, to: string): void {
   const from = file.package;
   const path = (name: string) => name.replace(from.replaceAll('.', '/'), to.replaceAll('.', '/'));

@@ -10,7 +10,7 @@ import type { Http2Stream } from '../http2/http2-stream.ts';
 import { callFrames, requestHeaders, SETTINGS } from './bare-client.fixture.ts';
 import { ServerSession } from './session.ts';
 
-/** Indexed fields, a literal with incremental indexing, a Huffman string, a table size update. */
+/** An HPACK header block with indexed fields, a literal with incremental indexing, a Huffman string and a table size update. */
 const compressed = Buffer.from(
   '3fe11f8386440d2f72756e2f6372692e736f636b5f106170706c69636174696f6e2f677270637a86a8eb10649cbf',
   'hex',

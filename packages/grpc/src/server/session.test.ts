@@ -18,7 +18,7 @@ const EMPTY = Buffer.alloc(0);
 const request = (text: string) => toBinary(EchoRequestSchema, create(EchoRequestSchema, { text }));
 const nameIn = (message: Buffer) => fromBinary(EchoResponseSchema, message).text;
 
-/** Asserts that the call on this stream has been answered. */
+/** Asserts that the server has answered the call on this stream. */
 async function assertAnswered(client: BareClient, streamId = 1, name = ''): Promise<void> {
   const { status, message, resetCode } = await client.reply(streamId);
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);
@@ -103,7 +103,7 @@ test('a client that sends many frames, even of unknown types, before its first r
 
 test('later requests are decoded with the header table of the earlier ones', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  // index 4 is `:path`, 31 `content-type`; 62 is then the newest entry
+  // HPACK indexes: 4 is `:path` and 31 is `content-type` in the static table; 62 is the newest entry of the dynamic table
   const text = (one: string) => Buffer.concat([Buffer.of(one.length), Buffer.from(one)]);
   const path = Buffer.concat([Buffer.of(0x44), text('/podwright.test.v1.Test/Echo')]);
   const type = Buffer.concat([Buffer.of(0x5f), text('application/grpc')]);
@@ -209,7 +209,7 @@ test('a stream is produced no faster than a client reads it', async (t) => {
   });
   const client = await BareClient.open(t, path);
   client.send(callFrames(1, requestHeaders('List'), EMPTY));
-  // HTTP/2's initial window is 65,535 bytes, and this client does not increase it
+  // this client does not increase its receive window, so the server may send only HTTP/2's initial 65,535 bytes
   await until(() => client.receivedBytes > 65_000);
   await sleep(50);
   assert.ok(produced <= 2, `${produced} of 60 responses were produced for a window smaller than one`);

@@ -32,7 +32,7 @@ type Handlers = Partial<ServiceHandlers<typeof Test>>;
 const { headers, ping, goAway, settings, windowUpdate, resetStream } = FRAME_TYPE;
 const echo: Handlers['echo'] = async ({ text }) => ({ text });
 
-/** The header fields of a request. Over TCP, clients send an authority. */
+/** The header fields of a request over TCP, where clients also send `:authority`. */
 const fieldsOf = (method: string, ...more: HeaderField[]) =>
   requestHeaders(method, [':authority', 'localhost'], ...more);
 const call = (streamId: number, method = 'Echo', text = '') =>
@@ -274,7 +274,7 @@ test('unread request data over TCP waits in its stream’s window', async (t) =>
       name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
     ],
   );
-  // the first response is blocked by the client's window, so the handler does not read the second request
+  // the client's window blocks the first response, so the handler does not read the second request yet
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: FRAME_TYPE.data, streamId: 1 }, bytes(5)));

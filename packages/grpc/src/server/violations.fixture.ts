@@ -15,7 +15,7 @@ export const bytes = (count: number) => Buffer.alloc(count);
 export const many = <T>(count: number, one: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => one(index));
 
-/** HTTP/2 violations by a client: the frames that it sends, and the error that it receives in the GOAWAY. */
+/** HTTP/2 violations by a client, each with the frames that the client sends and the error that the server reports in its GOAWAY. */
 export const VIOLATIONS: [what: string, frames: Buffer[], code: string][] = [
   ['a frame above the limit', [Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1])], 'FRAME_SIZE'],
   ['a continuation without headers', [frame({ type: continuation, flags: 4, streamId: 1 })], 'PROTOCOL'],

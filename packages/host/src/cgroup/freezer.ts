@@ -17,7 +17,10 @@ const TIMESTAMP_MS = 15;
 /** How much longer than the timeout the thawer waits, so that this process can thaw the cgroup itself first. */
 const THAWER_REST_MS = 500;
 
-/** Shell script that thaws the cgroup after the timeout or when its standard input is closed, unless it reads something first. */
+/**
+ * Shell script that thaws the cgroup after the timeout or once its standard input is closed. If it reads a byte from there first, it exits
+ * without thawing.
+ */
 const THAWER = '[ -n "$(timeout "$1" head -c1)" ] || echo "$2" > "$3"';
 
 export type FreezeOptions = {
@@ -120,7 +123,7 @@ function freezerOf(hierarchy: CgroupHierarchy, path: string): Freezer | undefine
     try {
       writeFileSync(file, value, { flag: 'r+' });
     } catch (error) {
-      // a cgroup without a freezer is not frozen, and a removed cgroup has no processes
+      // a cgroup without a freezer is not frozen, and a removed cgroup has no processes, so thawing either of them succeeds
       if (value === frozen || !isMissing(error)) throw error;
     }
   };

@@ -64,7 +64,7 @@ export async function discoverCgroups(): Promise<CgroupHierarchy> {
   return hierarchy;
 }
 
-/** Returns the hierarchy that has `controller`, or `undefined` if the host lacks it. */
+/** Returns the cgroup hierarchy that has `controller`, or `undefined` if the host lacks that controller. */
 export function treeOf(hierarchy: CgroupHierarchy, controller: string): CgroupTree | undefined {
   return hierarchy.trees.find((tree) => tree.controllers.includes(controller));
 }

@@ -46,7 +46,7 @@ export function readIo(hierarchy: CgroupHierarchy, path: string): DeviceIo[] | u
   return [];
 }
 
-/** Parses lines such as `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6`. */
+/** Parses v2's `io.stat`, which has lines such as `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6`. */
 function v2Counts(text: string): Counted[] {
   return text.split('\n').flatMap((line) => {
     const [device = '', ...pairs] = line.split(' ');
@@ -58,7 +58,7 @@ function v2Counts(text: string): Counted[] {
   });
 }
 
-/** Parses lines such as `8:0 Read 100`. */
+/** Parses a v1 `blkio` file, which has lines such as `8:0 Read 100`. */
 function v1Counts(text: string, read: Counter, write: Counter): Counted[] {
   return [...text.matchAll(/^(\d+:\d+) (Read|Write) (\d+)$/gm)].map(([, device, kind, value]) => ({
     device: device!,

@@ -25,7 +25,7 @@ export type CgroupLimits = {
   unified?: Record<string, string>;
 };
 
-/** A value to write to one of a cgroup's files. */
+/** A value to write to one of a cgroup's files, in order to set a limit. */
 export type CgroupWrite = { tree: CgroupTree; file: string; value: string };
 
 /** The kernel's default CPU period. */
@@ -40,7 +40,7 @@ export function cpuWeightOfShares(shares: number): number {
   return Math.floor(1 + ((bounded - 2) * 9999) / 262_142);
 }
 
-/** Returns the writes that set these limits, in order. Limits whose controllers the host lacks are ignored. Pure. */
+/** Returns the file writes that set these limits, in order. Limits whose controllers the host lacks are ignored. Pure. */
 export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): CgroupWrite[] {
   const writes = Object.entries(controllerFiles).flatMap(([controller, files]) => {
     const tree = treeOf(hierarchy, controller);
@@ -139,7 +139,7 @@ async function applyWrite(path: string, { tree, file, value }: CgroupWrite): Pro
   }
 }
 
-/** Returns false if the kernel rejected the value; rethrows any other error. */
+/** Returns false if the error means that the kernel rejected the value; rethrows any other error. */
 function refusedValue(error: unknown): false {
   if (errorCode(error) === 'invalid_argument') return false;
   throw error;

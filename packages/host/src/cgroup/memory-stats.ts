@@ -4,7 +4,7 @@ import { bounded, keyed, type StatsFiles, statsFilesOf } from './stats-files.ts'
 
 export type MemoryStats = {
   usageBytes: number;
-  /** Highest usage so far; absent if the kernel does not record it (v2 before Linux 5.19). */
+  /** Highest memory usage so far; absent if the kernel does not record it (v2 before Linux 5.19). */
   peakBytes: number | undefined;
   /** Usage minus inactive file cache, the value that the kubelet's eviction decisions are based on. */
   workingSetBytes: number;

@@ -39,7 +39,9 @@ export function readHostPressure(): CgroupPressure | undefined {
   }
 }
 
-/** Parses lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; returns `undefined` if there are none. */
+/**
+ * Parses a pressure file, which has lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; returns `undefined` if there are none.
+ */
 export function parsePressure(text: string): PressureStats | undefined {
   const stats: PressureStats = {};
   for (const line of text.matchAll(/^(some|full) avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/gm)) {

@@ -2,10 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CgroupHierarchy, CgroupMode } from './hierarchy.ts';
 
-/** The cgroup whose files are recorded for each host. In the v2 and `pids` trees, it has a child cgroup with a process. */
+/**
+ * The cgroup whose files are recorded for each host. In the v2 hierarchy and the v1 `pids` hierarchy, it has a child cgroup with a process.
+ */
 export const recordedCgroup = '/kubepods/pod7/c';
 
-/** A host's recorded cgroup files: its trees and, for each of them, the contents of `recordedCgroup`'s files. */
+/** A host's recorded cgroup files: its cgroup hierarchies and, for each of them, the contents of `recordedCgroup`'s files. */
 type RecordedHost = {
   mode: CgroupMode;
   trees: { name: string; version: 1 | 2; controllers: string[]; files: Record<string, string> }[];
@@ -26,7 +28,7 @@ total_inactive_file 2048000
 total_active_file 1024000
 `;
 
-/** Recorded on Linux 6.18 with cgroup v1, for a container with 64 MiB of memory, half a CPU and one disk. */
+/** Files recorded on Linux 6.18 with cgroup v1, for a container with 64 MiB of memory, half a CPU and one disk. */
 const v1Trees: RecordedHost['trees'] = [
   {
     name: 'cpu',
@@ -94,7 +96,7 @@ const pressure = {
   'io.pressure': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n',
 };
 
-/** Not recorded but hand-written, in the formats of the kernel's cgroup-v2.rst and psi.rst. */
+/** Files that were not recorded but written by hand, in the formats of the kernel's cgroup-v2.rst and psi.rst. */
 const v2Tree: RecordedHost['trees'][number] = {
   name: 'unified',
   version: 2,
@@ -143,7 +145,10 @@ export const recordedHosts: Record<CgroupMode, RecordedHost> = {
   v2: { mode: 'v2', trees: [v2Tree] },
 };
 
-/** Writes a host's trees under `root`, with `changes` to their files (`undefined` omits a file), and returns the hierarchy. */
+/**
+ * Writes a host's recorded cgroup files under `root`, with `changes` applied (`undefined` omits a file), and returns the host's cgroup
+ * hierarchies.
+ */
 export function writeRecordedHost(
   root: string,
   { mode, trees }: RecordedHost,

@@ -8,11 +8,11 @@ import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileS
  */
 export type StatsFiles = {
   version: 1 | 2;
-  /** Returns the file's text; '' if the file does not exist. */
+  /** Returns a cgroup file's text; '' if the file does not exist. */
   read(name: string): string;
-  /** Returns the number in the file; `undefined` if the file does not exist or contains `max`. */
+  /** Returns the number in a cgroup file; `undefined` if the file does not exist or contains `max`. */
   readNumber(name: string): number | undefined;
-  /** Returns the file names; empty if the cgroup does not exist. */
+  /** Returns the names of the cgroup's files; empty if the cgroup does not exist. */
   names(): string[];
 };
 

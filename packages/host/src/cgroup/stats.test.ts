@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Expected statistics of the recorded container, the same for each cgroup setup. */
+/** Expected statistics of the recorded container, which are the same on cgroup v1, v2 and hybrid hosts. */
 const expected: Omit<CgroupStats, 'readAtMs'> = {
   cpu: {
     usageNanoseconds: 5_000_000,

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import type { CgroupHierarchy } from './hierarchy.ts';
 import { createCgroup } from './tree.ts';
 
-/** Creates a fake v2 tree with these controllers, in which every write to `cgroup.subtree_control` fails. */
+/** Creates a fake v2 cgroup tree that has these controllers but fails every write to `cgroup.subtree_control`. */
 function refusingTree(context: TestContext, controllers: string): CgroupHierarchy {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-cgroup-'));
   context.after(() => rmSync(mountPoint, { recursive: true }));

@@ -24,7 +24,7 @@ export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Pr
   return refusals;
 }
 
-/** Whether the cgroup exists in any hierarchy. */
+/** Whether the cgroup exists in any of the host's hierarchies. */
 export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Promise<boolean> {
   const files = hierarchy.trees.map((tree) => join(cgroupDirectory(tree, path), 'cgroup.procs'));
   const found = await Promise.allSettled(files.map((file) => access(file)));
@@ -73,8 +73,8 @@ export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
 }
 
 /**
- * Thaws one cgroup without checking `freezer.state` first: under a frozen parent, it does not show whether the cgroup itself is frozen as
- * well.
+ * Thaws one cgroup without checking `freezer.state` first: under a frozen parent, that file does not show whether the cgroup itself is
+ * frozen as well.
  */
 function thaw(directory: Buffer): void {
   try {
@@ -185,7 +185,7 @@ function pidsIn(directory: Buffer): number[] {
 }
 
 function parsePids(text = ''): number[] {
-  // 0 is shown for processes outside the PID namespace of this process
+  // the kernel shows PID 0 for processes outside this process's PID namespace
   return text
     .split('\n')
     .map(Number)

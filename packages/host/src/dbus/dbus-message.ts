@@ -22,7 +22,7 @@ export type DBusMessage = {
   member?: string;
   errorName?: string;
   sender?: string;
-  /** The message's values up to the first one of an unsupported type. */
+  /** The values in the message, up to the first one of an unsupported type. */
   values: DBusValue[];
 };
 

@@ -11,7 +11,7 @@ import { SystemBus } from './system-bus.ts';
 
 const DESTINATION = { destination: 'a.b', path: '/a', interface: 'a.b' };
 
-/** Encodes a method return without values. */
+/** Encodes a D-Bus method return without values. */
 function emptyReply(serial: number): Buffer {
   const field = Buffer.from([5, 1, 'u'.charCodeAt(0), 0, serial, 0, 0, 0]);
   const header = Buffer.alloc(16);
@@ -21,14 +21,14 @@ function emptyReply(serial: number): Buffer {
   return Buffer.concat([header, field]);
 }
 
-/** Encodes a signal: a method call with its type byte replaced. */
+/** Encodes a D-Bus signal, as a method call whose type byte is replaced. */
 const signal = (member: string, text = '') => {
   const bytes = encodeCall(9, { ...DESTINATION, member, arguments: [text] });
   bytes[1] = 4;
   return bytes;
 };
 
-/** A fake bus that authenticates with `greeting` and answers all calls except `unanswered`. */
+/** A fake D-Bus system bus that responds to authentication with `greeting`, and answers all method calls except those in `unanswered`. */
 async function startBus(t: TestContext, greeting = 'OK 0123456789abcdef\r\n') {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-bus-'));
   const server = createServer((socket) => {

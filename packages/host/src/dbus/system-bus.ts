@@ -112,7 +112,8 @@ export class SystemBus {
   }
 
   /**
-   * Handles one message from the bus; returns whether there was one. Any user can send messages, so oversized and invalid ones are skipped.
+   * Handles one message from the bus; returns false if no complete message has been received. Any user can send messages, so oversized and
+   * invalid ones are skipped.
    */
   #next(): boolean {
     const length = messageLength(this.#unread);
@@ -147,7 +148,7 @@ function understood(bytes: Buffer): DBusMessage | undefined {
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ path });
-  // the `signal` option of `connect` would leave a listener on a long-lived signal
+  // not passed to `connect`, which would leave a listener on a long-lived signal
   const end = () => void socket.destroy();
   signal.addEventListener('abort', end);
   socket.once('close', () => signal.removeEventListener('abort', end));

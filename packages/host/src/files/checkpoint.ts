@@ -7,8 +7,9 @@ import { removeIfEmpty } from './directory.ts';
 import { readJsonFile } from './regular-file.ts';
 
 /**
- * Enough for 1000 pods with 20 containers each: a container's entry takes up to 400 bytes (its name, and the requests and limits of a few
- * resources). Parsing a file of this size with the smallest possible entries takes some 150 MB, of the 1 GB that the node daemon may use.
+ * Maximum size of a checkpoint file. Enough for 1000 pods with 20 containers each: a container's entry takes up to 400 bytes (its name, and
+ * the requests and limits of a few resources). Parsing a file of this size with the smallest possible entries takes some 150 MB, of the 1
+ * GB that the node daemon may use.
  */
 const MAX_CHECKPOINT_BYTES = 8 << 20;
 
@@ -41,7 +42,7 @@ export class Checkpoint<T> {
     this.#entries = entries;
   }
 
-  /** Reads the file. A corrupt file is treated as missing. */
+  /** Reads the checkpoint file. A corrupt file is treated as missing. */
   static async open<T>(options: CheckpointOptions<T>): Promise<Checkpoint<T>> {
     return new Checkpoint(options, await readEntries(options));
   }
@@ -65,7 +66,7 @@ export class Checkpoint<T> {
     for (const key of this.#entries.keys()) if (!isKnown(key)) this.delete(key);
   }
 
-  /** Resolves once all earlier changes have been written or the attempt to write them has failed. */
+  /** Resolves once the attempt to write all earlier changes has succeeded or failed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

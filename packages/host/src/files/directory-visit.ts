@@ -24,11 +24,11 @@ export class DirectoryVisit {
   #entries: Dir | undefined;
   #started: { wallMs: number; ctimeMs: number };
   pass: Pass = firstPass();
-  /** Number of subdirectories that vanished during the first pass and have not been found since. */
+  /** Number of subdirectories that had vanished when the first listing tried to open them, and have not been found since. */
   missing = 0;
-  /** Whether the first walk counted the directory. This visit then only looks for subdirectories that were not counted. */
+  /** Whether the first walk already counted this directory. The second walk then only looks for subdirectories that were not counted. */
   isCounted = false;
-  /** Whether listing is paused until the children have been visited. */
+  /** Whether the listing of this directory is paused until the subdirectories listed so far have been visited. */
   isPaused = false;
   readonly stat: Stats;
 

@@ -19,7 +19,7 @@ export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // files deleted since the directory was listed are not counted
+  // the file was deleted after the directory was listed, so it is not counted
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOfUses(uses);
 }

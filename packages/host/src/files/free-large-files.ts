@@ -9,9 +9,9 @@ import { unescapeMountPath } from './mount-path.ts';
 const SMALL_BLOCKS = 128;
 
 /**
- * Starts removing all names of the large files under an open directory, which find(1) does much faster than this process. The caller
- * removes the rest, and aborts the signal when it is done. Does nothing if a file system is mounted in the directory tree, because find
- * recognizes only mounts of other devices.
+ * Starts removing the large files under an open directory, including all their hard links, with find(1), which does so much faster than
+ * this process. The caller removes all other entries, and aborts the signal when it is done. Does nothing if a file system is mounted in
+ * the directory tree, because find recognizes only mounts of other devices.
  */
 export function freeLargeFiles({ fd }: FileHandle, signal: AbortSignal): void {
   const top = `/proc/${process.pid}/fd/${fd}`;

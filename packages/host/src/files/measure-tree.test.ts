@@ -32,7 +32,7 @@ function measure(directory: string, options: Partial<MeasureTreeOptions> = {}): 
   return measureTree(directory, { signal, ...options });
 }
 
-/** The usage according to du(1). */
+/** Returns a directory tree's disk usage and number of inodes according to du(1). */
 function du(directory: string): { sizeBytes: number; inodes: number } {
   const count = (option: string) =>
     Number(execFileSync('du', ['-s', '-x', option, directory], { encoding: 'utf8' }).split('\t')[0]);
@@ -231,7 +231,7 @@ test('measuring a directory with very many files does not block the event loop',
   assert.ok(longestMs < 250, `the event loop was blocked for ${longestMs} ms`);
 });
 
-/** Waits long enough that a walk started afterwards does not report earlier changes. */
+/** Waits until recent changes are so old that a walk started now does not count them as changes during the walk. */
 async function settled(): Promise<void> {
   const changedAtMs = Date.now();
   const isOld = () => Date.now() - changedAtMs > 110 || undefined;
@@ -262,7 +262,7 @@ function makeTwins(directory: string): { home: string; hide: string } {
   const listed = opendirSync(directory);
   const names = [listed.readSync(), listed.readSync()].map((entry) => entry!.name);
   listed.closeSync();
-  // the directory listed last is visited first
+  // the directory listed last is visited first, so this is the one with `x`
   const [home, hide] = names.map((name) => join(directory, name, 'big')) as [string, string];
   return { home, hide };
 }

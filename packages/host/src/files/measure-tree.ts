@@ -18,7 +18,7 @@ const MAX_PASSES = 3;
 
 export type MeasureTreeOptions = {
   signal: AbortSignal;
-  /** Maximum duration of the walk. After that, the result is the count so far, marked as partial. */
+  /** Maximum duration of the walk. A walk that takes longer ends with what has been counted so far, marked as partial. */
   timeoutMs?: number;
   /**
    * Changes made since this time (wall clock) count as changes during the walk. Default: 100 ms before the walk, because the kernel's
@@ -53,15 +53,15 @@ class Walk {
   readonly #options: MeasureTreeOptions;
   readonly #deadlineMs: number;
   readonly #budget = new EventLoopBudget();
-  /** The directories to visit, the next one last. A directory whose listing is paused is below its children on the stack. */
+  /** The stack of directories to visit, the next one last. A directory whose listing is paused lies below its subdirectories. */
   readonly #stack: DirectoryVisit[] = [];
   #paused = 0;
   readonly #top: Buffer;
-  /** Directories that have changed since this time may have lost a subdirectory before they were opened. Wall clock. */
+  /** Wall-clock time. Directories that have changed since then may have lost a subdirectory before it was opened. */
   readonly #changedSinceMs: number;
   /** Whether a subdirectory may have been moved to a directory that had already been listed. */
   #mayMiss = false;
-  /** The directories that the second walk lists again; `undefined` during the first walk. */
+  /** Inode numbers of the directories that the second walk has listed again; `undefined` during the first walk. */
   #listedAgain: Set<number> | undefined;
 
   constructor(directory: string, options: MeasureTreeOptions) {
@@ -123,7 +123,7 @@ class Walk {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** Adds the directory's count to the total and closes the directory, which must be on top of the stack. */
+  /** Adds the files of a completely listed directory to the total and closes the directory, which must be on top of the stack. */
   #leave(visit: DirectoryVisit): void {
     this.#stack.pop();
     this.#count.take(visit.pass);
@@ -155,8 +155,8 @@ class Walk {
   }
 
   /**
-   * Opens a subdirectory, which also counts it. If too many listings are paused, drops the opened subdirectories and marks the result as
-   * partial.
+   * Opens a subdirectory and counts the directory itself. If too many listings are paused, drops the opened subdirectories and marks the
+   * result as partial.
    */
   #meet(visit: DirectoryVisit, { name, children }: { name: Buffer; children: DirectoryVisit[] }): void {
     visit.pass.directories++;

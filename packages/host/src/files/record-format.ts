@@ -9,7 +9,7 @@ import { writeFileAtomicSync } from './atomic-file.ts';
  */
 const FILE = 'format.json';
 
-/** Opening a FIFO must not block, and a symbolic link, for example to an endless device, must not be followed. */
+/** Flags for opening the format file: must not block on a FIFO, and must not follow a symbolic link, for example to an endless device. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 type RecordFormat = { format: number; version: string };

@@ -114,8 +114,8 @@ class TreeRemoval {
   }
 
   /**
-   * Clears the flags of the directory and all its entries in one call. For the top of the tree, clears only its own flags and not those of
-   * its siblings.
+   * Clears the immutable and append-only flags of the directory and all its entries in one call. For the root of the tree to remove, clears
+   * only its own flags and not those of its siblings.
    */
   async #clearFlags(parent: FileHandle, { name, depth }: Entry): Promise<void> {
     if (depth === 0) return await clearFlags(parent, [`./${name}`, '-maxdepth', '0'], this.#signal);
@@ -129,7 +129,7 @@ class TreeRemoval {
     if (mountOf(directory) !== this.#mount)
       throw new PodwrightError('failed_precondition', 'it contains a mount; unmount that first');
     this.#top ??= directory;
-    // repeat while new entries appear, because deep directories are moved to the top of the tree
+    // repeat while new entries appear, because directories nested too deeply are moved to the top of the tree
     do await this.#removeChildren(directory, depth + 1);
     while (!(await removeEmpty(path)));
   }

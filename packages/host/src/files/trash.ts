@@ -17,8 +17,8 @@ import { removeTree } from './remove-tree.ts';
 const CLOSE_GRACE_MS = 1000;
 
 /**
- * A deletion that takes longer than this is interrupted and continued after the others, because a process may keep adding files to the
- * directory tree.
+ * A deletion that takes longer than this is interrupted and continued after the other trees: a process may keep adding files to the tree,
+ * and would otherwise block them.
  */
 const TURN_MS = 60_000;
 /** Delay before a failed deletion is retried. */

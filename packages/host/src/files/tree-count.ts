@@ -34,8 +34,8 @@ export function mostChanges(all: readonly TreeChanges[]): TreeChanges {
 type Tally = { sizeBytes: number; inodes: number; names: number; contentBytes: number };
 
 /**
- * The count from one listing of a directory. `files` is the total of the files with a single link in this listing; `most` is the largest
- * such total among the earlier listings.
+ * The files counted in one listing of a directory. `files` is the total of the files with a single link in this listing; `most` is the
+ * largest such total among the earlier listings.
  */
 export type Pass = {
   number: number;
@@ -51,7 +51,10 @@ export function firstPass(): Pass {
   return { number: 1, directories: 0, vanished: 0, vanishedFiles: 0, files: noFiles(), most: noFiles() };
 }
 
-/** Returns the pass that follows `pass`. It counts all files from scratch, because a renamed file looks like a new one. */
+/**
+ * Returns the counts with which to begin the next listing of the directory. All files are counted from scratch, because a renamed file
+ * looks like a new one.
+ */
 export function nextPass(pass: Pass): Pass {
   return { ...firstPass(), number: pass.number + 1, most: largest(pass) };
 }
@@ -73,7 +76,7 @@ export class TreeCount {
     this.#changedSinceMs = changedSinceMs;
   }
 
-  /** Notes whether a directory has changed during the measurement. Its ctime changes with each entry that is added or removed. */
+  /** Records that the tree has changed if this directory's ctime is recent: it changes whenever an entry is added or removed. */
   noteDirectory({ ctimeMs }: Pick<Stats, 'ctimeMs'>): void {
     if (ctimeMs >= this.#changedSinceMs) this.#changes = 'directories';
     if (ctimeMs > this.#changedAtMs) this.#changedAtMs = ctimeMs;
@@ -121,7 +124,7 @@ export class TreeCount {
     sum(this.#total, largest(pass));
   }
 
-  /** Returns the size so far. `passes`: the current passes of the directories that are not completely counted yet. */
+  /** Returns the size so far, including the files counted in `passes`, the unfinished listings of directories. */
   measure(passes: Pass[]): TreeMeasure {
     const all = { ...this.#total };
     for (const pass of passes) sum(all, largest(pass));

@@ -9,7 +9,7 @@ import { TreeMeasures } from './tree-measures.ts';
 
 const FILES = 30_000;
 
-/** Creates a directory on a tmpfs with this number of empty files. */
+/** Creates a directory on a tmpfs with the given number of empty files. */
 function tree(t: TestContext, files: number): string {
   const directory = mkdtempSync('/dev/shm/podwright-measures-');
   t.after(() => rmSync(directory, { recursive: true }));

@@ -3,7 +3,10 @@ import { measureTree } from './measure-tree.ts';
 import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
-/** A measurement stays valid for 20 times as long as it took, a partial one for twice as long, within the limits below. */
+/**
+ * A measurement stays valid for 20 times as long as it took, a partial one for twice as long, but at least `MIN_VALIDITY_MS` and at most
+ * `MAX_VALIDITY_MS`.
+ */
 const VALIDITY_FACTOR = 20;
 const PARTIAL_VALIDITY_FACTOR = 2;
 const MIN_VALIDITY_MS = 500;

@@ -12,8 +12,8 @@ before(() => {
 after(() => rmSync(directory, { recursive: true }));
 
 /**
- * Checks the result for a host's resolv.conf. `upstream` is the file with systemd-resolved's upstream servers; `undefined` if the
- * host does not run it.
+ * Asserts which resolv.conf contents pods get. `host` is the host's resolv.conf; `upstream` is the file with systemd-resolved's upstream
+ * servers, or `undefined` if the host does not run systemd-resolved.
  */
 async function check(host: string, upstream: string | undefined, expected: string): Promise<void> {
   const [path, resolvedPath] = [join(directory, 'host'), join(directory, 'resolved')];

@@ -84,7 +84,7 @@ function failure(path: string, error: unknown): PodwrightError {
   return wrapError(`listen on ${path}`, error, isFull ? 'resource_exhausted' : 'internal');
 }
 
-/** Removes the socket of a dead daemon. While the file exists, no other daemon can link its own socket to that path. */
+/** Removes a dead daemon's socket, because no other daemon can link its own socket to that path while the file exists. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path, LOCK_TIMEOUT_MS);
   const found = await lookAt(path);
@@ -137,7 +137,7 @@ function taken(path: string): PodwrightError {
  * after `timeoutMs` this function proceeds without the lock.
  */
 async function takeoverLock(path: string, timeoutMs: number): Promise<AsyncDisposable & { isHeld: boolean }> {
-  // the name contains the device and inode numbers, because a directory may have several paths, such as /proc/PID/fd/N
+  // the device and inode numbers identify the directory even if it is reached by several paths, such as /proc/PID/fd/N
   const { dev, ino } = await stat(dirname(path));
   const name = `\0podwright-${createHash('sha256')
     .update(`${dev} ${ino} ${basename(path)}`)

@@ -11,7 +11,10 @@ export type StartOptions = {
   stdio: ('pipe' | 'ignore' | number)[];
   /** Starts the program in a new session (setsid(2)). */
   detached?: boolean;
-  /** Must call `start` synchronously. It may switch the thread's namespaces around that call; the program inherits them. */
+  /**
+   * Wraps the call that starts the program, for example to switch the thread's namespaces around it; the program inherits them. Must call
+   * `start` synchronously.
+   */
   within?: <T>(start: () => T) => T;
 };
 

@@ -110,7 +110,7 @@ async function openDecompressed({ path, signal, onProgress }: ArchiveOptions): P
   compressed.pause();
   const decompressor = decompressorFor(start);
   if (decompressor === undefined) return compressed;
-  // an error in either stream also fails the returned stream
+  // `pipeline` also makes an error of the compressed stream an error of the returned stream
   return pipeline(compressed, decompressor, () => undefined);
 }
 

@@ -124,7 +124,7 @@ function checkDigest(name: string | undefined, digest: string): void {
 }
 
 /**
- * Returns the names to record. `digest` is `undefined` for a manifest created by Podwright: no registry has it, so the image gets no
+ * Returns the image names to record. `digest` is `undefined` for a manifest created by Podwright: no registry has it, so the image gets no
  * `repo@digest` name.
  */
 function recordedNames(name: string | undefined, digest: string | undefined): Pick<NewImage, 'tags' | 'digests'> {

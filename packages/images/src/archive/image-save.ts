@@ -10,7 +10,7 @@ import { mediaTypes } from '../spec/media-types.ts';
 import type { StoredImage } from '../store/image-records.ts';
 import { ARCHIVE_END, tarHeader, tarPadding } from './tar-writer.ts';
 
-/** An image to save, and the names to write for it. An image requested by ID is saved with all its names. */
+/** An image to save, with the names to write to the file. An image requested by ID is saved with all its names. */
 export type ImageToSave = { image: StoredImage; names: string[] };
 
 type Part = ImageToSave & { manifest: ImageManifest; descriptor: Descriptor };
@@ -73,8 +73,8 @@ function* document(name: string, value: unknown): Generator<Buffer> {
 }
 
 /**
- * Builds the index: one entry per name, with the annotations read by containerd and image-spec tools. An image without names gets a single
- * entry.
+ * Builds the OCI layout's index: one entry per name, with the annotations read by containerd and image-spec tools. An image without names
+ * gets a single entry.
  */
 function ociIndex(parts: Part[]): object {
   const manifests = parts.flatMap(({ descriptor, names }) => {

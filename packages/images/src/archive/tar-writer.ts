@@ -1,5 +1,5 @@
 const BLOCK_BYTES = 512;
-/** Size of the name field in a tar header. A longer name goes in an extra entry before it. */
+/** Size of the name field in a tar header. A longer name is written as the body of an extra entry in front. */
 const NAME_BYTES = 100;
 
 /** The end-of-archive marker: two zero blocks. */
@@ -16,7 +16,7 @@ export type WrittenEntry = {
   size?: number;
   /** Target of a symbolic link. */
   linkName?: string | Buffer;
-  /** Owning UID and GID, default 0. */
+  /** UID and GID of the entry's owner, default 0. */
   uid?: number;
   gid?: number;
 };

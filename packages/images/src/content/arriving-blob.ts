@@ -29,12 +29,12 @@ export class ArrivingBlob {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves once all bytes are in the file, even if they have not been verified yet. */
+  /** Resolves once the file contains all bytes of the blob, even if they have not been verified yet. */
   filled(signal: AbortSignal): Promise<void> {
     return raceAbort(this.#filled.promise, signal);
   }
 
-  /** Called by the writer once the file contains this many bytes. */
+  /** Called by the writer when the file has grown to this number of bytes. */
   grow(bytes: number): void {
     this.#bytes = bytes;
     for (const listener of this.#listeners) listener(bytes);

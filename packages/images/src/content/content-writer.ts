@@ -7,7 +7,7 @@ import { ArrivingBlob } from './arriving-blob.ts';
 import { hasherOf } from './digest.ts';
 import { bytesForImages, bytesUntilNextCheck, MAKE_ROOM } from './disk-reserve.ts';
 
-/** The expected digest and size of a blob. */
+/** The digest and size that a blob is expected to have. */
 export type ExpectedBlob = { digest: string; size: number };
 
 type WriterParts = {
@@ -28,7 +28,7 @@ const FIRST_BATCH_BYTES = 128 << 10;
  * memory in proportion to the number of chunks, which the server controls.
  */
 export class ContentWriter {
-  /** Bytes accepted so far, including those of an earlier, interrupted attempt. */
+  /** Number of the blob's bytes accepted so far, including those of an earlier, interrupted attempt. */
   offset: number;
   /** Whether this writer resumes an earlier attempt. */
   readonly resumed: boolean;
@@ -38,7 +38,9 @@ export class ContentWriter {
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
-  /** The batch being collected. `#spare` is the buffer of the batch being written; `#batchSize` is the number of bytes in `#batch`. */
+  /**
+   * The batch of bytes being collected. `#spare` is the buffer of the batch being written; `#batchSize` is the number of bytes in `#batch`.
+   */
   #batch = Buffer.alloc(0);
   #spare = Buffer.alloc(0);
   #batchSize = 0;
@@ -129,7 +131,7 @@ export class ContentWriter {
     return expected;
   }
 
-  /** Closes the file. The bytes accepted so far remain in it for a later attempt. */
+  /** Closes the partial file. The bytes accepted so far remain in it for a later attempt. */
   async close(): Promise<void> {
     if (!this.#isComplete) this.arriving.fail();
     await this.#flush().catch(() => undefined);

@@ -8,7 +8,7 @@ export type FailedPullsOptions = {
   collectGarbage: () => Promise<void>;
 };
 
-/** Errors after which the next attempt can reuse the content fetched so far. */
+/** Codes of pull errors after which the next attempt can reuse the content fetched so far. */
 const TRANSIENT = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
 
 /**

@@ -127,8 +127,8 @@ export class Authorizer {
 }
 
 /**
- * Whether a URL belongs to this host: same host name and port, and either the same scheme, https, or plain HTTP if the host falls back to
- * it.
+ * Whether a URL belongs to this registry host: same host name and port, and either the host's own scheme, https, or plain HTTP if the host
+ * falls back to it.
  */
 function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolean {
   const [own, other] = [new URL(baseUrl), new URL(url)];

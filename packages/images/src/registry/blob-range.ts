@@ -6,7 +6,7 @@ export type RangeRequest = {
   size: number;
   offset: number;
   name: string;
-  /** Creates the error for an unsuccessful response. */
+  /** Creates the error for an unsuccessful response to a blob request. */
   refusal: (response: HttpResponse, what: string) => Promise<Error>;
 };
 

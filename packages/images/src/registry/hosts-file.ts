@@ -6,8 +6,8 @@ import type { RegistryCapability } from './registry-host.ts';
 const textOrList = z.union([z.string().transform((text) => [text]), z.array(z.string())]);
 
 /**
- * `client`: either the path of a file with both certificate and key, or a list. Each list item is either such a path or a pair of
- * certificate and key file.
+ * Schema of `client` in a `hosts.toml`: either the path of a file with both certificate and key, or a list. Each list item is either such a
+ * path or a pair of certificate and key file.
  */
 const clientSchema = z.union([
   z.string().transform((file) => [[file, file] as const]),
@@ -50,10 +50,10 @@ export type HostEntry = {
   caFiles: string[];
   /** Pairs of certificate and key file; both paths are the same if one file contains both. */
   clientFiles: (readonly [string, string])[];
-  /** `undefined` if `hosts.toml` does not set it. */
+  /** `skip_verify`; `undefined` if `hosts.toml` does not set it. */
   skipVerify: boolean | undefined;
   headers: Record<string, string[]>;
-  /** `undefined` if `hosts.toml` does not set it. */
+  /** `dial_timeout` in ms; `undefined` if `hosts.toml` does not set it. */
   dialTimeoutMs: number | undefined;
 };
 

@@ -42,7 +42,7 @@ export type DocumentOptions = BodyOptions & {
   maxBytes: number;
   /** Maximum time for the whole body, in ms. Catches servers that trickle bytes, which the stall timeout does not. */
   timeoutMs: number;
-  /** Prefix of error messages. */
+  /** Prefix of the messages of errors about this body. */
   what: string;
 };
 

@@ -14,7 +14,7 @@ import { isTransient, type RetryPolicy, withRetries } from './retry.ts';
 export type RegistryClientOptions = {
   http: HttpClient;
   authorizer: Authorizer;
-  /** The hosts to try, in order. */
+  /** The hosts to try for the repository, in this order. */
   hosts: RegistryHost[];
   reference: Reference;
   retryPolicy: RetryPolicy;
@@ -26,7 +26,7 @@ export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
-/** `signal` overrides the pull's signal. */
+/** `signal` overrides the pull's signal for this call. */
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string>; signal?: AbortSignal };
 
 /** A request for a blob's bytes from `offset` on. `rotation` is the index of the host to try first. */
@@ -46,7 +46,7 @@ export class RegistryClient {
     this.#name = formatReference(options.reference);
   }
 
-  /** Number of hosts with the `pull` capability. */
+  /** Number of the repository's hosts that have the `pull` capability. */
   get pullHosts(): number {
     return this.#options.hosts.filter(({ capabilities }) => capabilities.includes('pull')).length;
   }
@@ -56,13 +56,13 @@ export class RegistryClient {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: ACCEPTED_MANIFESTS };
-    // a digest needs no resolving, so any host that serves content will do
+    // any host with the `pull` capability can serve a manifest by digest, because a digest does not have to be resolved
     return this.#anyHostWithRetries(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
-      // even after an error response to HEAD: only the body of a GET response contains the reason
+      // send a GET request even if HEAD returned an error, because only the body of the GET response contains the reason
       const { data, mediaType } = await this.#getManifest(
         host,
         path,

@@ -33,7 +33,7 @@ export class DirectorySnapshotter implements Snapshotter {
   readonly #records: SnapshotRecords;
   readonly #trash: Trash;
   readonly #stop = new AbortController();
-  /** Keys of the snapshots whose directory is still being filled, with the number of the parent. */
+  /** The snapshots whose directory is still being filled: their keys, each with the number of its parent snapshot. */
   readonly #preparing = new Map<string, number | undefined>();
   #lastId: number;
 

@@ -68,7 +68,7 @@ export class SnapshotRecords {
     return (this.#statements.list.all(this.#snapshotter) as Row[]).map(toRecord);
   }
 
-  /** Returns the largest number ever assigned, or 0 if there is none. */
+  /** Returns the largest snapshot number ever assigned, or 0 if there is none. */
   lastId(): number {
     const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'snapshots'").get();
     return (row as { seq: number } | undefined)?.seq ?? 0;

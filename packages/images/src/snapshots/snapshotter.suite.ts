@@ -1,4 +1,4 @@
-/** The contract of every snapshotter. Requires root, because it mounts. */
+/** The tests of the `Snapshotter` contract. They require root, because they mount file systems. */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { errorCode } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** How tests open the snapshotter: in a new directory, or again in the same one, as after a restart. */
+/** How the tests open the snapshotter: in a new directory, or again in an earlier one, as after a restart. */
 export type SnapshotterFactory = {
   open(root: string): Snapshotter | Promise<Snapshotter>;
   system: System;
@@ -39,7 +39,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
 
   const read = (mounts: Mount[], path: string) => mounted(mounts, (at) => readFileSync(join(at, path), 'utf8'));
 
-  /** Commits a layer named `key` with these files on top of `parent`. */
+  /** Commits a layer that contains these files, under the key `key` and on top of `parent`. */
   async function layer(key: string, parent: string, files: Record<string, string>): Promise<void> {
     mounted(await snapshotter.prepare(`filling ${key}`, parent), (at) => {
       for (const [path, content] of Object.entries(files)) writeFileSync(join(at, path), content);

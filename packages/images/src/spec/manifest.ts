@@ -123,7 +123,7 @@ export function parseImageConfig(
       `${what}: it has ${counted(diffIds.length, 'diff id')} for ${counted(layerCount, 'layer')}`,
     );
   }
-  // all tools write sha256, and only sha256 is used to verify unpacked layers
+  // diff IDs must be sha256: all tools write sha256, and no other digest is computed when a layer is unpacked
   const wrong = diffIds.find((diffId) => !isDigest(diffId) || !diffId.startsWith('sha256:'));
   if (wrong !== undefined) {
     throw new PodwrightError('invalid_argument', `${what}: diff id "${wrong.slice(0, 100)}" is not a sha256 digest`);

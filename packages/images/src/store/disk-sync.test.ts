@@ -13,7 +13,7 @@ import { ImageRecords, type NewImage } from './image-records.ts';
 const root = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
 after(() => rmSync(root, { recursive: true }));
 
-/** A single-layer image, whose ID is also the layer's chain ID. */
+/** Returns a single-layer image. Its ID is also the layer's chain ID. */
 function imageOf(name: string): NewImage {
   const id = sha256Digest(name);
   const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [id] } };

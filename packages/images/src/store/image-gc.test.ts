@@ -14,10 +14,10 @@ import { LayerSnapshots } from './layer-snapshots.ts';
 import { Leases } from './leases.ts';
 import { VerifiedLayers } from './verified-layers.ts';
 
-/** A fake snapshotter without files, with the methods used by the collector. */
+/** A fake snapshotter without files, with the methods used by the garbage collector. */
 class FakeSnapshots {
   readonly all = new Map<string, SnapshotInfo>();
-  /** Called before `list` returns, to simulate concurrent changes. */
+  /** Called before the fake snapshotter's `list` returns, to simulate concurrent changes. */
   beforeList: () => void = () => undefined;
 
   add(key: string, parent: string, kind: SnapshotInfo['kind'] = 'committed'): void {
@@ -63,7 +63,7 @@ async function start(t: TestContext) {
     );
     return digest;
   };
-  /** Adds an image with these layers, including all its blobs and snapshots, and returns its ID. */
+  /** Adds an image with these layers to the records, the content store and the snapshotter, and returns the image's ID. */
   const addImage = async (name: string, layerNames: string[]): Promise<string> => {
     const diffIds = layerNames.map((layer) => sha256Digest(layer));
     const chain = chainIds(diffIds);

@@ -23,7 +23,7 @@ export type GarbageCollectorOptions = {
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #lock = new KeyedLock();
-  /** The pending collection, which callers share until it begins. */
+  /** The next collection, which has not begun yet. Callers that arrive before it begins share it. */
   #next: Promise<void> | undefined;
   #closed = false;
 
@@ -57,7 +57,7 @@ export class GarbageCollector {
     for (const { parent } of snapshots) children.set(parent, (children.get(parent) ?? 0) + 1);
     const parents = new Map(snapshots.map(({ key, parent }) => [key, parent]));
     const leaves = snapshots.filter(({ key, kind }) => kind === 'committed' && !children.has(key));
-    // image layers are keyed by chain ID; all other snapshots have different keys
+    // snapshots of image layers are keyed by chain ID; all others, such as those of containers, have different keys and are skipped
     const queue = leaves.map(({ key }) => key);
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const chainId = key;

@@ -44,7 +44,7 @@ export type ImageInstallerOptions = {
   trace: TraceWork;
 };
 
-/** An image to install. `what` is the prefix of error messages. */
+/** An image to install. `what` is the prefix of messages about errors in it. */
 export type Installation = {
   what: string;
   target: Descriptor;
@@ -69,8 +69,8 @@ type Found = {
 };
 
 /**
- * The state of the search for a manifest: the indexes above the current document, whether the document is known to be for this host, and
- * the digests of all documents visited so far.
+ * The state of the search for this host's manifest: the indexes leading to the current document, whether the document is already known to
+ * be for this host, and the digests of all documents visited so far.
  */
 type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 

@@ -33,7 +33,7 @@ export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[]; unsyn
 /** An image whose record cannot be decoded. `names` are read from the table of image names. */
 export type DamagedImage = { id: string; names: string[]; reason: string };
 
-/** Version of the JSON in a row. Older records have no version and count as version 1. */
+/** Version of the JSON format in a row of the table. Older records have no version and count as version 1. */
 const RECORD_VERSION = 1;
 
 const TABLES = `
@@ -217,7 +217,7 @@ export class ImageRecords {
   }
 }
 
-/** The contents of the tables, cached in memory. */
+/** All image records, decoded and cached in memory. */
 type Records = { images: StoredImage[]; byId: Map<string, StoredImage>; damaged: DamagedImage[] };
 
 /** Decodes a row. Throws `failed_precondition` if the record was written by a newer version, and `invalid_argument` if it is damaged. */

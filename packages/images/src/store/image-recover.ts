@@ -55,8 +55,8 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
 }
 
 /**
- * Removes the snapshots that were not synced to disk before the host went down, except those used by containers. Removes those of all
- * images before any is unpacked again, because a snapshot cannot be removed while another image's layer is built on it.
+ * Removes the snapshots that were not synced to disk before the host went down, except those used by containers. Does so for all images
+ * before unpacking any of them again, because a snapshot cannot be removed while another image's layer is built on it.
  */
 async function removeUnsynced({ records, layers, bootId, logger }: RecoverOptions): Promise<void> {
   const isUnsynced = ({ unsyncedBoot }: StoredImage) => unsyncedBoot !== '' && unsyncedBoot !== bootId;

@@ -10,7 +10,7 @@ const CONTAINERS_LIFETIME_MS = 10_000;
 /** Average fraction of a CPU core that measuring disk usage may use. */
 const CPU_SHARE = 0.05;
 
-/** `root`: the root directory of the store. */
+/** `root`: the root directory of the image store. */
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
 
 /** Measures the disk usage of blobs, layers and containers. Committed snapshots never change, so each is measured only once. */
@@ -70,7 +70,7 @@ export class ImageUsage {
   }
 }
 
-/** Returns zeros for a snapshot that was removed concurrently. */
+/** Returns the snapshot's usage, or zeros if the snapshot was removed concurrently. */
 function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
   return usage.catch((error: unknown) => {
     if (isNotFound(error) || isErrno(error, 'ENOENT')) return { sizeBytes: 0, inodes: 0 };

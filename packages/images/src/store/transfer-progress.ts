@@ -1,7 +1,7 @@
 import { type Broadcast, errorMessage } from '@podwright/base';
 import type { TransferProgress } from './image-service.ts';
 
-/** Minimum interval between two reports of a transfer within a phase. */
+/** Minimum interval between two progress reports of a transfer within the same phase. */
 const INTERVAL_MS = 100;
 
 /** Tracks and publishes the progress of a pull or load: every phase change, and byte counts at most ten times a second. */
@@ -28,7 +28,7 @@ export class TransferTracker {
     this.#setPhase('downloading');
   }
 
-  /** Sets the number of bytes fetched of a blob. */
+  /** Sets the number of bytes fetched so far of one of the blobs. */
   setBlobBytes(digest: string, bytes: number): void {
     this.#progress.doneBytes += bytes - (this.#bytes.get(digest) ?? 0);
     this.#bytes.set(digest, bytes);

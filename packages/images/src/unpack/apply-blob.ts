@@ -16,7 +16,7 @@ export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress' | 'arriving'
 export type ApplyDependencies = {
   system: LayerSystem;
   onProgress: (progress: UnpackProgress) => void;
-  /** Set if the blob is still being downloaded. */
+  /** Waits for more of the blob's bytes. Set only if the blob is still being downloaded. */
   hasArrived?: HasArrived | undefined;
 };
 

@@ -35,7 +35,7 @@ export class ByteReader {
     return Buffer.concat(pieces);
   }
 
-  /** Returns the next block; `undefined` at the end of the stream. */
+  /** Returns the next tar block; `undefined` at the end of the stream. */
   async block(): Promise<Buffer | undefined> {
     const first = await this.some(BLOCK_BYTES);
     if (first === undefined || first.length === BLOCK_BYTES) return first;
@@ -57,12 +57,12 @@ export class ByteReader {
     return skipped;
   }
 
-  /** Reads the stream to its end. */
+  /** Reads the stream to its end and discards the data. */
   async drain(): Promise<void> {
     while ((await this.some(Number.MAX_SAFE_INTEGER)) !== undefined);
   }
 
-  /** Closes the source. */
+  /** Closes the underlying stream of chunks. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

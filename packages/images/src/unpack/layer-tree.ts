@@ -21,9 +21,9 @@ export class LayerDirectory {
   readonly children = new Map<string, LayerDirectory>();
   /** Whether the layer has an entry for or under this directory, so that the layer's whiteouts must not delete it. */
   isOwn = false;
-  /** In a full copy: names that the current layer has an entry for. */
+  /** In a full copy: names of this directory's entries that the current layer has an entry for. */
   readonly touched = new Set<string>();
-  /** In an overlay: names of files copied up from lower layers as hard link targets. */
+  /** In an overlay: names of files in this directory that were copied up from lower layers as hard link targets. */
   readonly copied = new Set<string>();
   /** Whether this directory and its descendants hide all files of the lower layers. */
   isCleared = false;
@@ -61,7 +61,7 @@ export type MissingDirectory = (
  */
 export class LayerTree {
   readonly root: LayerDirectory;
-  /** Remaining allowance for following symbolic links; see `LINK_STEPS`. */
+  /** Remaining number of path components that may be resolved for symbolic links in this layer; see `LINK_STEPS`. */
   #linkSteps = LINK_STEPS_A_LAYER;
 
   constructor(directory: string) {

@@ -7,7 +7,9 @@ import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-head
 const MAX_DIGITS = 16;
 const LINE_FEED = 0x0a;
 
-/** Parses the sparse structures in an old GNU header block: up to 4 parts, whether extension blocks follow, and the file's real size. */
+/**
+ * Parses the sparse map in an old GNU header block: up to 4 parts of the file, whether extension blocks follow, and the file's real size.
+ */
 export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolean; realSize: number } {
   return {
     parts: structures(block, 386, 4),
@@ -16,7 +18,7 @@ export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolea
   };
 }
 
-/** Parses an extension block of an old GNU header: up to 21 parts, and whether more extension blocks follow. */
+/** Parses an extension block of an old GNU header: up to 21 further parts of the sparse file, and whether more extension blocks follow. */
 export function oldGnuSparseExtension(block: Buffer): { parts: SparsePart[]; more: boolean } {
   return { parts: structures(block, 0, 21), more: block[504] !== 0 };
 }
@@ -88,7 +90,7 @@ function invalidNumber(): PodwrightError {
   return malformed('a sparse map has an invalid number');
 }
 
-/** Checks that the parts are in order, lie within the file, and add up to the number of stored bytes. */
+/** Checks that a sparse file's parts are in order, lie within the file, and add up to the number of stored bytes. */
 export function checkSparse(parts: SparsePart[], realSize: number, storedBytes: number): void {
   let end = 0;
   let stored = 0;

@@ -41,12 +41,12 @@ export type TarHeader = {
 /** A parsed header block, before extensions are applied. `size` is the size in the archive. */
 export type RawHeader = Omit<TarHeader, 'type' | 'name' | 'linkName' | 'xattrs' | 'sparse'> & { typeFlag: string };
 
-/** Creates the error for a malformed archive. */
+/** Creates the error for a malformed tar archive. */
 export function malformed(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', `read tar archive: ${message}`);
 }
 
-/** Creates the error for a truncated archive. */
+/** Creates the error for a truncated tar archive. */
 export function truncated(where: string): PodwrightError {
   return new PodwrightError('data_loss', `read tar archive: it ends in the middle of ${where}`);
 }

@@ -31,7 +31,10 @@ async function* stream(random: Random, bytes: Buffer): AsyncGenerator<Buffer> {
   yield* pieces(random, bytes, 2000);
 }
 
-/** Recomputes all checksums. Otherwise, they would catch most damage before later checks see it. */
+/**
+ * Recomputes the header checksums of a damaged archive. Otherwise, the reader would reject most damage because of the checksum, and later
+ * checks would not be exercised.
+ */
 function withValidChecksums(archive: Buffer): Buffer {
   const copy = Buffer.from(archive);
   for (let at = 0; at + 512 <= copy.length; at += 512) {

@@ -7,7 +7,7 @@ import { type FixtureEntry, paxRecord, tarArchive, withChecksum } from './tar-wr
 
 type Read = { header: TarHeader; body: Buffer };
 
-/** Splits the archive into chunks. Entries must not depend on chunk boundaries. */
+/** Yields the archive in chunks of `size` bytes. The entries read must not depend on the chunk boundaries. */
 async function* chunks(archive: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < archive.length; at += size) yield archive.subarray(at, at + size);
 }
@@ -297,7 +297,7 @@ test('no corruption makes the reader hang, throw undocumented errors, or yield m
     for (let change = Math.floor(random() * 8); change > 0; change--) {
       archive[Math.floor(random() * archive.length)] = Math.floor(random() * 256);
     }
-    // checksums catch most damage, so correct some of them to exercise the later checks too
+    // correct some checksums, because they would catch most damage before the later checks are exercised
     for (let at = 0; at + 512 <= archive.length; at += 512) {
       if (random() < 0.7 && archive[at] !== 0) withChecksum(archive.subarray(at, at + 512));
     }

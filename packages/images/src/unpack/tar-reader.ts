@@ -111,7 +111,7 @@ async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<Foun
   }
 }
 
-/** Checks the end of an archive: two zero blocks, or fewer, as written by some programs. */
+/** Checks the end of an archive, which consists of two zero blocks; some programs write only one or none. */
 async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extensions: Extensions): Promise<void> {
   const { local, longName, longLink } = extensions;
   if (local.length > 0 || longName !== undefined || longLink !== undefined) throw truncated('an extended header');
@@ -217,7 +217,7 @@ class PaxFields {
   xattrs(): Xattr[] {
     const prefix = 'SCHILY.xattr.';
     const found = [...this.#records.values()].filter(({ keyword }) => keyword.startsWith(prefix));
-    // GNU tar escapes the two bytes that a keyword cannot contain
+    // GNU tar escapes `=` and `%` in attribute names, because a PAX keyword cannot contain `=`
     return found.map(({ keyword, value }) => ({
       name: keyword.slice(prefix.length).replace(/%3D|%25/g, (code) => (code === '%25' ? '%' : '=')),
       value,
@@ -256,7 +256,7 @@ function entryType(flag: string, name: Buffer): TarEntryType {
       `read tar archive: ${name} is of the unknown type ${JSON.stringify(flag)}`,
     );
   }
-  // pre-ustar formats mark directories only by a trailing slash
+  // formats older than ustar mark directories only by a trailing slash in the name
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

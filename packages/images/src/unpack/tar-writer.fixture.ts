@@ -1,9 +1,9 @@
 import { BLOCK_BYTES } from './tar-header.ts';
 
-/** An entry for `tarArchive`. Numbers default to 0, the mode to 644. */
+/** An entry for `tarArchive`. Numeric fields default to 0, the mode to 644 (octal). */
 export type FixtureEntry = {
   name: string | Buffer;
-  /** The type flag. Default: `0` (a regular file). */
+  /** The entry's type flag. Default: `0` (a regular file). */
   flag?: string;
   link?: string | Buffer;
   mode?: number;
@@ -12,13 +12,13 @@ export type FixtureEntry = {
   mtime?: number;
   device?: [number, number];
   body?: string | Buffer;
-  /** Overrides the size in the header. */
+  /** Overrides the size in the entry's header, for example to make it wrong. */
   size?: number;
-  /** PAX records for an extended header before this entry. */
+  /** PAX records to write in an extended header before this entry. */
   pax?: Record<string, string | Buffer>;
 };
 
-/** Writes an archive without any checks, because tests need invalid and hostile ones, which tar programs do not write. */
+/** Writes a tar archive without any checks, because tests need invalid and hostile archives, which tar programs do not write. */
 export function tarArchive(entries: FixtureEntry[], end = true): Buffer {
   const blocks = entries.flatMap((entry) => [...paxHeader(entry), ...oneEntry(entry)]);
   return Buffer.concat([...blocks, Buffer.alloc(end ? 2 * BLOCK_BYTES : 0)]);

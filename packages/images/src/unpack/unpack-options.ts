@@ -18,7 +18,7 @@ export type UnpackOptions = {
   /** Maximum length of the uncompressed stream in bytes. Default: 1 TiB. Free disk space is an additional limit. */
   maxBytes?: number;
   signal: AbortSignal;
-  /** Called at most ten times a second. */
+  /** Called with the progress at most ten times a second. */
   onProgress?: (progress: UnpackProgress) => void;
 };
 

@@ -37,7 +37,7 @@ export class Whiteouts {
   readonly #tree: LayerTree;
   readonly #parents: ParentLayers;
   readonly #overlay: boolean;
-  /** Directories that also exist in the lower layers. */
+  /** Directories of this layer that also exist in the lower layers. */
   readonly #merged = new WeakSet<LayerDirectory>();
   /**
    * The most recently created whiteout device. Further whiteouts are hard links to it, as in overlayfs, unless the layer has replaced the
@@ -64,7 +64,7 @@ export class Whiteouts {
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
-    // in an overlay, every file belongs to this layer unless it is in `copied` or is a directory or whiteout
+    // in an overlay, an entry belongs to this layer unless it is in `copied`, a directory or a whiteout, so nothing else needs recording
     if (this.#overlay) parent.copied.delete(name);
     else parent.touched.add(name);
   }
@@ -79,7 +79,7 @@ export class Whiteouts {
     return !this.#isOwn(parent, name);
   }
 
-  /** Hides the directory's contents in lower layers. */
+  /** Hides the contents that the directory has in lower layers. */
   hideLower(directory: LayerDirectory): void {
     if (this.#overlay) {
       const path = Buffer.from(directory.path, 'latin1');
@@ -89,7 +89,7 @@ export class Whiteouts {
     this.#clear(directory);
   }
 
-  /** Whether the directory's contents in lower layers are visible. */
+  /** Whether the contents that the directory has in lower layers are visible. */
   showsLower(directory: LayerDirectory): boolean {
     for (let here: LayerDirectory | undefined = directory; here !== undefined; here = here.parent)
       if (here.isCleared) return false;

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
-/** The worker's bundle: a file next to the program's, or an asset of the single executable. */
+/** The worker's bundle: a file next to the program's own bundle, or an asset of the single executable. */
 const BUNDLE = 'unpack-worker.cjs';
-/** The worker's module if there is no bundle. */
+/** The module that the worker runs if there is no bundle. */
 const MODULE = import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js';
 
 /**

@@ -6,7 +6,7 @@ const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
 const RLE_BLOCK = 1;
 
-/** The next part of the stream: the number of bytes to pass through, and whether a frame header or a block header follows. */
+/** What comes next in a zstd stream: a number of bytes to pass through, and then a frame header or a block header. */
 type Step = { bytes: number; next: 'frame' | 'block' };
 
 /**
@@ -29,7 +29,7 @@ export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerato
   walker.checkEnd();
 }
 
-/** Number of bytes consumed from a chunk, and whether they end a frame. */
+/** Number of bytes consumed from a chunk of the zstd stream, and whether a frame ends there. */
 type Taken = { bytes: number; endsFrame: boolean };
 
 /** Parses zstd frame and block headers, which may be split across chunks. */

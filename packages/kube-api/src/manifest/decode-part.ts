@@ -15,8 +15,8 @@ export type PlacedObject = TextPosition & { file: string; object: ManifestObject
 export type PlacedOther = TextPosition & { file: string; object: OtherObject };
 
 /**
- * Decodes and validates an object of a kind supported by every node, even without the Kubernetes API, and sets its defaults. Returns
- * `undefined` after an error.
+ * Decodes and validates an object of a kind that every node supports, even without the Kubernetes API, and sets the object's defaults.
+ * Returns `undefined` after an error.
  */
 export function decodePart(
   { file, document, value, base }: Part,

@@ -8,10 +8,10 @@ import type { ManifestObject } from '../objects/types.ts';
 export type Finding = {
   severity: 'problem' | 'note';
   kind: string;
-  /** '' for cluster-scoped kinds. */
+  /** The object's namespace; '' for cluster-scoped kinds. */
   namespace: string;
   name: string;
-  /** The field that the finding is about; empty for the whole object. */
+  /** Path of the field that the finding is about; empty for the whole object. */
   path: FieldPath;
   message: string;
 };

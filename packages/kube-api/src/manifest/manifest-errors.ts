@@ -14,7 +14,7 @@ export class ManifestError {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Empty if the error is about the whole document or file. */
+  /** Path of the field; empty if the error is about the whole document or file. */
   readonly path: string;
   readonly message: string;
 
@@ -51,7 +51,7 @@ export class ErrorList {
     if (first.length <= MAX_ERRORS) first.push(error);
   }
 
-  /** Counts errors without storing them. */
+  /** Counts errors of a file without storing them. */
   skip(file: string, count: number): void {
     this.#of(file).count += count;
   }
@@ -75,7 +75,7 @@ export class ErrorList {
   }
 }
 
-/** The errors, ignored objects and warnings found so far. */
+/** The errors, ignored objects and warnings found so far while decoding manifests. */
 export class Findings {
   readonly strict: boolean;
   /** Whether the objects are for a node that serves the Kubernetes API. */

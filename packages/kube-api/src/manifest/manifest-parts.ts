@@ -4,9 +4,9 @@ import { reasonToLeaveOut } from '../schema/kinds.ts';
 import { readYamlDocuments, type YamlDocument } from '../text/yaml-documents.ts';
 import { type Findings, ManifestError } from './manifest-errors.ts';
 
-/** Larger manifests are rejected without being parsed. */
+/** Maximum size of a manifest. Larger ones are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
-/** Limit for manifests that may contain objects of any kind: the CustomResourceDefinitions of a single project can take up 5 MiB. */
+/** Maximum size of a manifest that may contain objects of any kind: the CustomResourceDefinitions of a single project can take up 5 MiB. */
 export const MAX_API_MANIFEST_BYTES = 8 << 20;
 /** Maximum number of YAML tokens in a manifest that may contain objects of any kind. */
 const MAX_API_TOKENS = 500_000;

@@ -74,7 +74,7 @@ test('empty lists and maps are treated as absent', () => {
     });
     assert.match(String(found[0]), /: must be (a list|an object), got/, field);
   }
-  // without `items`, every key becomes a file
+  // without `items`, every key of the ConfigMap or Secret becomes a file
   assert.deepEqual(spec.volumes, [
     { name: 'c', configMap: { name: 'page', defaultMode: 0o644 } },
     { name: 'e', emptyDir: {} },

@@ -21,7 +21,9 @@ export function isOtherKind(value: unknown): value is { apiVersion: string; kind
   );
 }
 
-/** Validates only the fields that identify the object. Adds an issue and returns `undefined` if they are invalid. */
+/**
+ * Validates only the fields that identify the object (its name and namespace). Adds an issue and returns `undefined` if they are invalid.
+ */
 export function decodeOther(
   value: { apiVersion: string; kind: string },
   namespace: string | undefined,

@@ -1,4 +1,4 @@
-/** The parts of a pod's status that concern ResourceClaims. They are written by the scheduler and by controllers. */
+/** The parts of a pod's status that concern ResourceClaims, which are written by the scheduler and by controllers. */
 import type { Pod } from './pod.ts';
 import type { PodResourceClaimStatus } from './resource-claim.ts';
 

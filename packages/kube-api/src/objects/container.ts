@@ -87,7 +87,7 @@ export type Container = {
   restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   restartPolicyRules?: ContainerRestartRule[];
   volumeMounts?: VolumeMount[];
-  /** Set only in pods from an API server. */
+  /** Block devices of the container. Set only in pods from an API server. */
   volumeDevices?: VolumeDevice[];
   livenessProbe?: Probe;
   readinessProbe?: Probe;

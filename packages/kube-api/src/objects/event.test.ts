@@ -6,7 +6,7 @@ const CREATED = '2026-11-30T10:00:00Z';
 const EVENT_TIME = '2026-11-30T10:00:01.000000Z';
 const SERIES_TIME = '2026-11-30T10:00:02.000000Z';
 
-/** Completes an event with these fields. Returns its time and count. */
+/** Completes an event that has these fields, and returns its `lastTimestamp` and `count`. */
 function completed(fields: Partial<ReceivedEvent>): [string, number] {
   const event = { metadata: { name: 'e', namespace: 'd', uid: 'u', creationTimestamp: CREATED }, ...fields };
   const { lastTimestamp, count } = completeEvent(event as ReceivedEvent);

@@ -22,7 +22,7 @@ export function matchesLabelSelector(
   );
 }
 
-/** Whether labels include all the wanted ones. */
+/** Whether an object's labels include all the wanted labels with the same values. */
 export function matchesEveryLabel(
   wanted: Readonly<Record<string, string>>,
   labels: Readonly<Record<string, string>> = {},

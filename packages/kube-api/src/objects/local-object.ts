@@ -47,11 +47,11 @@ export type PersistentVolumeClaim = {
     accessModes?: VolumeAccessMode[];
     resources?: { requests?: { storage?: string }; limits?: { storage?: string } };
     storageClassName?: string;
-    /** `Block` is supported only on nodes that serve the Kubernetes API. */
+    /** `Filesystem` or `Block`; the latter is supported only on nodes that serve the Kubernetes API. */
     volumeMode?: 'Filesystem' | 'Block';
   };
   status?: {
-    /** `Bound` once a pod has used it. */
+    /** `Bound` once a pod has used the claim. */
     phase: 'Pending' | 'Bound';
     accessModes?: VolumeAccessMode[];
     capacity?: { storage?: string };
@@ -61,5 +61,5 @@ export type PersistentVolumeClaim = {
 /** Objects referred to by pods and stored by a standalone node itself. */
 export type LocalObject = ConfigMap | Secret | RuntimeClass | PersistentVolumeClaim;
 
-/** Any object that a manifest may contain. */
+/** Any object that a manifest for a standalone node may contain. */
 export type ManifestObject = Pod | LocalObject;

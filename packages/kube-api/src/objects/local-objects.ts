@@ -18,20 +18,20 @@ export interface PodObjects {
   of(pod: Pod): ObjectLookup;
 }
 
-/** A change to one object. `object` is absent if it was removed. */
+/** A change to one local object. `object` is absent if the object was removed. */
 export type LocalObjectChange = {
   kind: LocalObjectKind;
   namespace: string;
   name: string;
   object?: LocalObject;
-  /** UIDs of the pods using the object, if known. */
+  /** UIDs of the pods that use the changed object, if known. */
   users?: ReadonlySet<string>;
 };
 
 /** A change as seen by watchers. DELETED carries the last state of the object. */
 export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
 
-/** Returns the key of an object in the store. It is also used in messages. */
+/** Returns the key under which an object is stored. It is also used in messages. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
@@ -45,7 +45,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
   readonly #versions = new Map<string, number>();
   #version = 0;
 
-  /** Returns the same lookup for every pod. */
+  /** Returns this store itself, whatever the pod, because all pods from manifests share the node's objects. */
   of(): ObjectLookup {
     return this;
   }

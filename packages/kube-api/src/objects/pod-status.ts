@@ -30,7 +30,7 @@ export type ContainerStateTerminated = {
   containerID?: string;
 };
 
-/** At most one field is set. If none is, the container is waiting. */
+/** State of a container. At most one field is set; if none is, the container is waiting. */
 export type ContainerState = {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;

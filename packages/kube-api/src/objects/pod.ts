@@ -19,7 +19,7 @@ export type DnsConfig = { nameservers?: string[]; searches?: string[]; options?:
 
 export type HostAlias = { ip: string; hostnames?: string[] };
 
-/** Preserved, but without effect on a standalone node. */
+/** A toleration in a pod spec. Preserved, but without effect on a standalone node. */
 export type Toleration = {
   key?: string;
   operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
@@ -47,7 +47,7 @@ export type PodSpec = {
   hostname?: string;
   subdomain?: string;
   setHostnameAsFQDN?: boolean;
-  /** Overrides the host name derived from the fields above. */
+  /** Overrides the host name derived from `hostname` and `subdomain`. */
   hostnameOverride?: string;
   hostAliases?: HostAlias[];
   securityContext?: PodSecurityContext;

@@ -21,7 +21,7 @@ export type GrpcAction = { port: number; service?: string };
 
 export type SleepAction = { seconds: number };
 
-/** Exactly one of the four fields is set. */
+/** How a probe checks the container. Exactly one of the four fields is set. */
 export type ProbeHandler = {
   exec?: ExecAction;
   httpGet?: HttpGetAction;
@@ -39,7 +39,7 @@ export type Probe = ProbeHandler & {
   terminationGracePeriodSeconds?: number;
 };
 
-/** Exactly one of the four fields is set. `tcpSocket` is accepted by the API but has no effect. */
+/** What a lifecycle hook does. Exactly one of the four fields is set. `tcpSocket` is accepted by the API but has no effect. */
 export type LifecycleHandler = {
   exec?: ExecAction;
   httpGet?: HttpGetAction;

@@ -11,14 +11,14 @@ export type LabelSelector = {
 /** A requirement on a node's labels or fields. The only supported field is `metadata.name`. */
 export type NodeSelectorRequirement = { key: string; operator: SelectorOperator | 'Gt' | 'Lt'; values?: string[] };
 
-/** All requirements must match. An empty term matches no node. */
+/** A node selector term: all its requirements must match. An empty term matches no node. */
 export type NodeSelectorTerm = {
   matchExpressions?: NodeSelectorRequirement[];
   matchFields?: NodeSelectorRequirement[];
 };
 
 export type NodeAffinity = {
-  /** At least one of the terms must match. */
+  /** Required node affinity: at least one of the terms must match the node. */
   requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: NodeSelectorTerm[] };
   preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
 };

@@ -26,7 +26,7 @@ export type ObjectFieldSelector = { apiVersion?: string; fieldPath: string };
 /** A container's resource, such as `limits.cpu`, in units of `divisor`, rounded up. */
 export type ResourceFieldSelector = { containerName?: string; resource: string; divisor?: string };
 
-/** Exactly one of `fieldRef` and `resourceFieldRef` is set. */
+/** A file of a downward API volume. Exactly one of `fieldRef` and `resourceFieldRef` is set. */
 export type DownwardApiFile = {
   path: string;
   fieldRef?: ObjectFieldSelector;
@@ -48,7 +48,7 @@ export type VolumeProjection = {
   configMap?: ConfigMapProjection;
   secret?: SecretProjection;
   downwardAPI?: DownwardApiProjection;
-  /** Set only in pods from an API server. */
+  /** Service account token to project. Set only in pods from an API server. */
   serviceAccountToken?: ServiceAccountTokenProjection;
 };
 

@@ -42,7 +42,7 @@ export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string
   return `${at}${port}/${protocol}`;
 }
 
-/** Whether two ports cannot be in use at the same time. */
+/** Whether two host ports conflict, so that they cannot be in use at the same time. */
 export function portsConflict(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
   const overlap = a.ip === b.ip || a.ip === ANY_ADDRESS || b.ip === ANY_ADDRESS;
   return a.port === b.port && a.protocol === b.protocol && overlap;

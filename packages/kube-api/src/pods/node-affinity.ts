@@ -1,7 +1,7 @@
 import type { Pod } from '../objects/pod.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../objects/scheduling.ts';
 
-/** The node properties that selectors match against. */
+/** The node's name and labels, which node selectors match against. */
 export type SelectableNode = { name: string; labels: Record<string, string> };
 
 /** Whether a node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */

@@ -18,7 +18,7 @@ export function containersAmountNames(spec: Containers, kind: AmountKind): strin
   return [...new Set(all.flatMap(({ resources }) => Object.keys(resources?.[kind] ?? {})))];
 }
 
-/** Returns the container's amount. A missing request defaults to the limit. */
+/** Returns a container's request or limit for a resource. A missing request defaults to the limit. */
 export function containerAmount(container: Pick<Container, 'resources'>, kind: AmountKind, name: string): bigint {
   const { requests = {}, limits = {} } = container.resources ?? {};
   const text = (kind === 'requests' ? ownAmount(requests, name) : undefined) ?? ownAmount(limits, name);
@@ -41,7 +41,7 @@ export function containersAmount(spec: Containers, kind: AmountKind, name: strin
   return larger(sum, initPeak);
 }
 
-/** Returns the pod-level amount; `undefined` if it is not set. */
+/** Returns the pod-level request or limit for a resource; `undefined` if it is not set. */
 export function podLevelAmount({ resources }: PodSpec, kind: AmountKind, name: string): bigint | undefined {
   const text = isPodLevelResource(name) ? ownAmount(resources?.[kind] ?? {}, name) : undefined;
   return text === undefined ? undefined : parseQuantity(text).nanos;

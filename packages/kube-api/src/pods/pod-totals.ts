@@ -9,7 +9,7 @@ export type ResourceAmounts = { milliCpuRequest: bigint; milliCpuLimit: bigint; 
 
 type Resource = 'cpu' | 'memory';
 
-/** Returns the pod-level amount, or the containers' total if there is none. Excludes overhead. */
+/** Returns the pod-level request or limit for a resource or, if it is not set, the containers' total. Excludes overhead. */
 export function amountOf({ spec }: Pod, kind: AmountKind, name: string): bigint {
   return podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
 }
@@ -68,10 +68,10 @@ function hugePageNames({ resources, overhead, containers, initContainers = [] }:
   return [...new Set([...lists, overhead].flatMap((list) => Object.keys(list ?? {})))].filter(isHugePages);
 }
 
-/** Returns the number of nano-units in the resource's unit: a millicore for `cpu`, otherwise a byte or a count of one. */
+/** Returns the number of nano-units in the unit used for a resource: a millicore for `cpu`, otherwise a byte or a count of one. */
 const nanosPerUnit = (name: string) => (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 
-/** Amounts are int64 in the CRI. */
+/** Maximum of an amount: amounts are int64 in the CRI. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /** Converts an amount to the resource's unit, rounded up and capped at the largest int64. */

@@ -19,7 +19,7 @@ export type PodUpdate = {
   operation: PodUpdateOperation;
   source: PodSourceName;
   pods: Pod[];
-  /** The reasons why some of the pods can never run on this node, by pod UID. */
+  /** The reasons why some of these pods can never run on this node, by pod UID. */
   refusals?: ReadonlyMap<string, { reason: string; message: string }>;
 };
 
@@ -45,5 +45,5 @@ export function isStaticPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] !== 'api';
 }
 
-/** An existing pod, and the file or URL of its manifest ('' if unknown). */
+/** An existing pod with the file or URL of its manifest ('' if unknown). */
 export type ExistingPod = { uid: string; namespace: string; name: string; file: string };

@@ -2,7 +2,9 @@ import { didYouMean, isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../values/quantity.ts';
 
-/** Decodes an unknown value to a `T`, reporting all issues. If there are any, the result may only be used to find further ones. */
+/**
+ * Decodes an unknown value to a `T`, and reports all issues. If there are any, the returned value may only be used to find further issues.
+ */
 export type Decoder<T> = ((value: unknown, issues: IssueList) => T) & {
   readonly isMap?: true;
 };
@@ -24,7 +26,7 @@ export type ObjectRules<T> = {
    * accept these fields, and preserve them unchanged if they have no decoder: the API server validates them.
    */
   needApi?: Readonly<Record<string, string>>;
-  /** Like `refused`, but for fields without effect on a node. They are preserved in objects from an API server. */
+  /** Like `refused`, but for fields that have no effect on a node. Objects from an API server keep these fields. */
   serverOnly?: Readonly<Record<string, string>>;
 };
 

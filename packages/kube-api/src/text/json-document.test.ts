@@ -4,7 +4,7 @@ import type { FieldPath } from '../issue.ts';
 import { readJsonDocument } from './json-document.ts';
 import { readYamlDocuments } from './yaml-documents.ts';
 
-/** All paths in a value, and some absent ones. */
+/** Returns the paths of all fields in a value, along with some paths that do not exist in it. */
 function pathsOf(value: unknown, base: FieldPath = []): FieldPath[] {
   const entries =
     typeof value === 'object' && value !== null
@@ -13,7 +13,10 @@ function pathsOf(value: unknown, base: FieldPath = []): FieldPath[] {
   return [base, [...base, 'missing'], [...base, 7], ...entries.flatMap(([key, item]) => pathsOf(item, [...base, key]))];
 }
 
-/** Checks that the text is read as JSON with the same result as YAML. Appending a comment forces it to be read as YAML. */
+/**
+ * Asserts that the text is read by the JSON fast path, with the same result as by the YAML reader. Appending a comment forces the use of
+ * the YAML reader.
+ */
 function check(text: string): void {
   assert.notEqual(readJsonDocument(text), undefined, text);
   const [json, yaml] = [text, `${text}\n# YAML\n`].map((one) => {

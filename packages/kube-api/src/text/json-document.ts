@@ -12,10 +12,12 @@ export type JsonDocument = {
 /** A node in the JSON text. Scalars have `end`; lists and objects have `parts`. */
 type Part = { offset: number; keyOffset?: number; end?: number; parts?: Map<string | number, Part>; isList?: boolean };
 
-/** Larger or more deeply nested texts are left to the YAML reader, which has limits of its own and reports them. */
+/**
+ * Limits for JSON texts. Larger or more deeply nested ones are left to the YAML reader, which has limits of its own and reports violations.
+ */
 const MAX_TOKENS = 50_000;
 const MAX_DEPTH = 50;
-/** The YAML reader treats longer numbers as strings. */
+/** Maximum length of a number. The YAML reader treats longer ones as strings. */
 const MAX_NUMBER_LENGTH = 100;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;

@@ -27,7 +27,7 @@ const MAX_ANCHORS = 2000;
 const MAX_EXPANDED_VALUES = 300_000;
 const MAX_PROBLEMS = 1000;
 
-/** Reports a problem at an offset in the text. */
+/** Reports a problem at an offset in the YAML text. */
 export type Report = (offset: number, message: string) => void;
 
 const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarTag => ({
@@ -51,11 +51,11 @@ const SCALAR_TAGS = [
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   prettyErrors: false,
   logLevel: 'silent',
-  // keeps a %YAML 1.1 directive from adding types
+  // prevents a %YAML 1.1 directive from enabling that version's additional types
   schema: 'failsafe',
   resolveKnownTags: false,
   stringKeys: true,
-  // the library's check is quadratic; `inspectDocument` does it in linear time
+  // disable the library's check for duplicate keys, which is quadratic; `inspectDocument` checks in linear time
   uniqueKeys: false,
   customTags: (tags: Tags) => [...tags, ...SCALAR_TAGS],
 };
@@ -109,7 +109,7 @@ export function* composeDocuments(text: string, maxTokens: number, report: Repor
       }
       yield* compose(parser.next(lexeme));
       parser.offset -= grownBy; // so that later offsets refer to the original text
-      // the stack also includes the document and the last scalar
+      // the parser's stack also contains the document and the last scalar, so allow 2 more than the depth
       if (parser.stack.length > MAX_DEPTH + 2)
         return report(parser.offset, `has lists and maps more than ${MAX_DEPTH} deep`);
     }

@@ -5,7 +5,7 @@ import { readYamlDocuments } from './yaml-documents.ts';
 
 const read = (text: string) => readYamlDocuments(text, 10);
 
-/** Expected values, obtained by running go-yaml 2.4 and sigs.k8s.io/yaml 1.6. */
+/** YAML texts and their expected values, which were obtained by running go-yaml 2.4 and sigs.k8s.io/yaml 1.6. */
 const VALUES: [string, unknown][] = [
   ['[y, Y, yes, Yes, YES, true, True, TRUE, on, On, ON]', Array(11).fill(true)],
   ['[n, N, no, No, NO, false, False, FALSE, off, Off, OFF]', Array(11).fill(false)],

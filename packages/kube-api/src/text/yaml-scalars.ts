@@ -16,8 +16,8 @@ const FRACTION = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/;
 const MAX_UNSIGNED = 2n ** 64n - 1n;
 const MAX_SIGNED = 2n ** 63n;
 /**
- * Longer texts are never treated as numbers. A float can have up to about 770 significant digits, but real manifests do not contain such
- * numbers.
+ * Maximum length of a number. Longer texts are treated as strings: a float can have up to about 770 significant digits, but real manifests
+ * do not contain such numbers.
  */
 const MAX_NUMBER_LENGTH = 100;
 

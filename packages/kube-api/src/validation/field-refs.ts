@@ -4,7 +4,7 @@ import type { ObjectFieldSelector, ResourceFieldSelector } from '../objects/type
 import { parseQuantity } from '../values/quantity.ts';
 import { qualifiedName } from './names.ts';
 
-/** Where a reference is used: in a container's environment variable, or in one of the pod's volumes. */
+/** Where a `fieldRef` or `resourceFieldRef` is used: in a container's environment variable, or in one of the pod's volumes. */
 type Place = 'env' | 'volume';
 
 const COMMON_FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid'];

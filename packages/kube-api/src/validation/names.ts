@@ -5,7 +5,7 @@ import type { IssueList } from '../issue.ts';
 export const MAX_FILE_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4095;
 
-/** Validates a text, adding an issue for each violation. */
+/** A rule for names and other short texts. Adds an issue for each violation. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
 function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {

@@ -5,7 +5,7 @@ import { formatFieldPath, IssueList } from '../issue.ts';
 import { decodeObject } from '../schema/kinds.ts';
 import { validateObject } from './validate-object.ts';
 
-/** Checks that the problems of a pod with this spec begin with the expected texts. */
+/** Asserts that the issues of a pod with this spec begin with the expected texts. */
 function check(spec: object, ...expected: string[]): void {
   const issues = new IssueList();
   const containers = [{ name: 'a', image: 'b' }];

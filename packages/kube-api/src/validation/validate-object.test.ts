@@ -24,7 +24,7 @@ const pod = (spec: object, metadata: object = {}) => ({
 const container = (fields: object, spec: object = {}) =>
   pod({ containers: [{ name: 'a', image: 'b', ...fields }], ...spec });
 
-/** Checks that each problem begins with the corresponding expected text, and that there are no others. */
+/** Asserts that the object has exactly the expected issues. Each expected text is the beginning of an issue. */
 function check(object: object, expected: string[]): void {
   const found = problems(object);
   const matched =

@@ -9,7 +9,7 @@ const UNITS: Record<string, number> = {
   m: 60_000,
   h: 3_600_000,
 };
-/** Durations are 64-bit nanoseconds in Go. */
+/** Maximum duration in milliseconds, because Go's durations are 64-bit nanoseconds. */
 const MAX_MS = 2 ** 63 / 1e6;
 const MAX_LENGTH = 100;
 

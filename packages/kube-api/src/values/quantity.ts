@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
-/** Kubernetes caps quantities at the largest int64. */
+/** Maximum quantity, in nano-units: Kubernetes caps quantities at the largest int64. */
 const MAX_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
 /** Multiplier of each suffix, as numerator and denominator. */
@@ -27,7 +27,7 @@ const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
 /** A quantity in nano-units, the finest resolution supported by Kubernetes. */
 export type Quantity = { nanos: bigint };
 
-// limits the number of digits to keep parsing cheap for malicious input like `1e999999999`
+// limit the number of digits, to keep parsing cheap for malicious input like `1e999999999`
 const pattern = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/;
 
 /** Whether `parseQuantity` accepts `text`. */
@@ -101,7 +101,7 @@ const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
 /**
  * Formats a quantity in nano-units in Kubernetes' canonical form, with the largest suffix that avoids a fraction. The suffix is binary or
- * decimal, like that of `like`.
+ * decimal, as in the quantity `like`.
  */
 export function formatQuantity(nanos: bigint, like: string): string {
   const isBinary = like.endsWith('i') && nanos % NANOS_PER_UNIT === 0n;

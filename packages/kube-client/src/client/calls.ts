@@ -10,13 +10,13 @@ export type Call = {
   contentType?: string;
   /** Media types to accept. Default: JSON. */
   accept?: string;
-  /** Names the operation and its object in errors. */
+  /** Names the operation and its object in error messages, as in `create pods shop/web`. */
   what: string;
 };
 
 /**
- * Sends the requests of an `ApiClient`. Unsuccessful responses reject with `ApiStatusError`, after the retries described by `KubeClient`.
- * The caller may modify the returned objects.
+ * Makes the calls of an `ApiClient`. Unsuccessful responses reject with `ApiStatusError`, after the retries described by `KubeClient`. The
+ * caller may modify the returned objects.
  */
 export interface Calls {
   /** Returns the object in the response. */
@@ -27,7 +27,7 @@ export interface Calls {
   done(call: Call, options?: CallOptions): Promise<void>;
   /** Returns the response's body as text. */
   text(call: Call, options?: CallOptions): Promise<string>;
-  /** Yields the events of the response. Rejects like `KubeClient.watch`; once the signal has aborted, the error may be anything. */
+  /** Yields the watch events in the response. Rejects like `KubeClient.watch`; once the signal has aborted, the error may be anything. */
   watch<T extends KubeObject>(call: Call, options: WatchCallOptions, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
 }
 

@@ -21,7 +21,7 @@ export type ClusterAccess = {
 };
 
 export type KubeClientOptions = ClusterAccess & {
-  /** How long a connection may be silent before it is pinged, and how long to wait for the ping response. Default: the same as upstream. */
+  /** How long a connection may be silent before it is pinged, and how long to wait for the ping response. Default: upstream's values. */
   pings?: TransportOptions['pings'];
   /** Backoff for connections that the server closes without a response. Default: 1 to 5 seconds. */
   pauses?: TransportOptions['pauses'];

@@ -86,7 +86,10 @@ test('long server messages are truncated', () => {
   assert.equal(statusOfAnswer(refused).message.length, 4096);
 });
 
-/** Responds with each of the errors in turn and then with success; returns the number of requests. */
+/**
+ * Makes a request to a server that responds with each of the errors in turn and then with success. Returns the number of requests that the
+ * server received.
+ */
 async function repeats(method: 'get' | 'create', refusals: [status: number, retryAfter?: string][]) {
   const left = [...refusals];
   await using server = await TestServer.start('h2', (_request, response) => {

@@ -18,7 +18,7 @@ function connect(server: TestServer) {
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** Runs a watch; returns the names of the objects in its events, and the error that ended it. */
+/** Runs a watch. Returns the names of the objects in its events, and the error that ended the watch. */
 async function watch(server: TestServer): Promise<{ names: string[]; error?: unknown }> {
   using client = connect(server);
   const names: string[] = [];
@@ -45,7 +45,7 @@ for (const kind of ['h2', 'https', 'http'] as const) {
     for (; length <= bytes.length; length++) {
       const { names, error } = await watch(server);
       const whole = length === bytes.length ? ['a', 'b'] : length >= firstEnd ? ['a'] : [];
-      // the last bytes may be lost with the connection, but a partial event is never reported
+      // the last bytes may be lost with the connection, so an event may be missing, but a partial event must never be reported
       assert.ok(names.length <= whole.length && names.every((name, index) => name === whole[index]), `${length} bytes`);
       assert.equal((error as { code?: string })?.code, 'unavailable', `${length} bytes`);
     }

@@ -73,7 +73,7 @@ test('the queue is bounded while the server does not respond', async () => {
   const events = Array.from({ length: 1500 }, (_, index) => `message ${index}`);
   for (const message of events) started.emit(message);
   answering.resolve({});
-  // per object, the rate limit passes 25 events; these must be from the queue, not ones emitted while it was full
+  // the rate limit lets 25 events per object pass; they must be from the queue, not ones emitted while it was full
   await client.waitForCalls({}, 25);
   assert.ok(client.callsOf({}).every(({ body }) => Number(/\d+$/.exec((body as { message: string }).message)) < 1001));
 });

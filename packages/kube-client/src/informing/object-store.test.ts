@@ -14,8 +14,8 @@ const shown = ({ type, object: { metadata } }: { type: string; object: KubeObjec
   `${type} ${metadata.uid}@${metadata.resourceVersion}`;
 
 /**
- * Applies events such as `ADDED a1@5` and checks the reported changes. `LIST a1@5 b1@6` replaces all objects; `RESTART …` does so after a
- * restore.
+ * Applies events such as `ADDED a1@5` to an object store, and asserts which changes are reported. `LIST a1@5 b1@6` replaces all objects;
+ * `RESTART …` replaces them as after a restore from a backup.
  */
 function check(events: string[], expected: string[]): void {
   const store = new ObjectStore<KubeObject>();

@@ -3,7 +3,10 @@ import type { InformerChange } from '../informer.ts';
 import { MAX_REMEMBERED_DELETIONS } from '../limits.ts';
 import { compareVersions } from './resource-version.ts';
 
-/** Stores the latest known state of the selected objects. Methods that modify it return the resulting changes in order. */
+/**
+ * Stores the latest known state of the objects selected by an informer. Methods that modify the store return the resulting changes in
+ * order.
+ */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   /** The last resource versions of recently deleted objects, by UID. */
@@ -62,13 +65,15 @@ export class ObjectStore<T extends KubeObject> {
     return [{ type: 'DELETED', object: isSame(known, object) ? object : known }];
   }
 
-  /** Records the deletion of an object that is unknown or has already been replaced by a newer one with its name. */
+  /**
+   * Records the deletion of an object that is not in the store, or has already been replaced there by a newer object with the same name.
+   */
   #missed(object: T): [] {
     this.#remember(object);
     return [];
   }
 
-  /** Whether the event predates the object's deletion. */
+  /** Whether this state of the object predates its recorded deletion, because the event arrived late. */
   #isLate({ metadata: { uid = '', resourceVersion } }: T): boolean {
     return (
       uid !== '' && this.#deleted.has(uid) && (compareVersions(this.#deleted.get(uid), resourceVersion) ?? -1) >= 0
@@ -83,7 +88,10 @@ export class ObjectStore<T extends KubeObject> {
   }
 }
 
-/** Whether `object` is newer than `known`. If their resource versions are not comparable, the one that arrives last wins. */
+/**
+ * Whether `object` is newer than `known`, the state in the store. If their resource versions are not comparable, the state that arrives
+ * last wins.
+ */
 function isNewer(known: KubeObject, object: KubeObject): boolean {
   return (compareVersions(known.metadata.resourceVersion, object.metadata.resourceVersion) ?? -1) < 0;
 }

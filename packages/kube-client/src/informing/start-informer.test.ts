@@ -15,7 +15,7 @@ function object(name: string, rest: Partial<KubeObject['metadata']> = {}): KubeO
   return { metadata: { namespace: 'shop', name, uid: `uid-${name}`, ...rest } };
 }
 
-/** Starts an informer that records its changes as `ADDED name@version`. */
+/** Starts an informer, and records the changes that it reports as `ADDED name@version`. */
 function start(client: FakeKubeClient, selection: { namespace?: string; fieldSelector?: string } = {}) {
   const changes: string[] = [];
   const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
@@ -51,7 +51,10 @@ test('objects are listed if the server rejects initial events', async () => {
   assert.deepEqual(client.callsOf({ verb: 'watch' })[1]!.selection?.resourceVersion, '101');
 });
 
-/** Returns the parameters of the watches: `initial` if they request initial events, and the version they start from. */
+/**
+ * Returns the parameters of the watches that the informer has requested: `initial` if a watch requests initial events, and the version from
+ * which it starts.
+ */
 function watchesOf(client: FakeKubeClient): string[] {
   return client
     .callsOf({ verb: 'watch' })
@@ -199,7 +202,10 @@ test('reread ends an informer’s back-off', async () => {
   informer.stop();
 });
 
-/** Counts the requests an informer makes in 300 ms to a server that always responds the same way. The backoff starts at 20 ms. */
+/**
+ * Counts the requests that an informer makes in 300 ms to a server that always responds the same way. The informer's backoff starts at 20
+ * ms.
+ */
 async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
   const client = new FakeKubeClient();
   const watch = client.watch.bind(client);

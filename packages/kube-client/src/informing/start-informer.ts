@@ -38,11 +38,11 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #watch: Watch<T> | undefined;
   #hasSynced = false;
   #problem: string | undefined;
-  /** The resource version to continue watching from. */
+  /** The resource version from which the next watch continues. */
   #version: string | undefined;
   /**
-   * True if the server no longer has the history after `#version` or has not reached that version yet. The latest objects must then be
-   * relisted.
+   * True if `#version` has expired on the server or is newer than the server's latest version. Either way, the next list must request the
+   * latest version instead of `#version`.
    */
   #isVersionUnavailable = false;
   /** True if no attempt has reached the server since the last list. */
@@ -145,7 +145,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#replace(await read(''), true);
   }
 
-  /** Watches in a loop, as long as each watch can continue where the previous one ended. */
+  /** Runs one watch after another, as long as each can continue where the previous one ended. */
   async #watchOn(first: Watch<T> | undefined): Promise<void> {
     for (let watch = first; !this.#isStopped && !this.#isVersionUnavailable; watch = undefined) {
       let eventCount = 0;
@@ -220,7 +220,10 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     if (this.#version !== undefined && !this.#isStopped) this.#options.onProgress?.(this.#version);
   }
 
-  /** Records a failure. Resets the backoff if the server lost its history during an outage, because it is reachable again. */
+  /**
+   * Records a failed attempt. Resets the backoff if the server responded that `#version` is not available, as after an outage, because the
+   * server is then reachable again.
+   */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
     if (!(error instanceof ApiStatusError)) this.#isUnreachable = true;
@@ -250,8 +253,8 @@ function isToRepeat(error: unknown): boolean {
 }
 
 /**
- * Whether the server no longer has the history after the requested resource version, or has not reached that version yet (after a restore
- * from a backup).
+ * Whether the server rejected the requested resource version, because the version has expired or because the server has not reached it yet
+ * (after a restore from a backup).
  */
 function isVersionExpired(error: unknown): boolean {
   if (isApiStatus(error, 410) || isApiStatus(error, 'Expired') || isApiStatus(error, 'Gone')) return true;

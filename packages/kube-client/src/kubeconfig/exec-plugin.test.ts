@@ -10,7 +10,7 @@ import type { ExecConfig } from './parse-kubeconfig.ts';
 const V1 = 'client.authentication.k8s.io/v1';
 const CLUSTER = { server: 'https://h', insecureSkipTlsVerify: false };
 
-/** A plugin in its own directory, implemented as a shell script. `runs` returns how often it has run. */
+/** A credential plugin in its own directory, implemented as a shell script. `runs` returns how many times it has run. */
 class Scripted {
   readonly directory = mkdtempSync(join(tmpdir(), 'exec-plugin-'));
   readonly plugin: ExecPlugin;

@@ -67,7 +67,7 @@ export class Fields {
     return value === undefined ? undefined : new Fields(value, this.#file, this.#below(name));
   }
 
-  /** Returns a list of sections. Errors identify each one by its name. */
+  /** Returns a list of sections, such as `users`. Errors identify each section by its name. */
   parts(name: string): Fields[] {
     return this.#list(name).map((value, index) => {
       const { name: own } = (value ?? {}) as { name?: unknown };

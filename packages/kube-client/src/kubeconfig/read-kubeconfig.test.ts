@@ -14,7 +14,7 @@ import { readKubeconfig } from './read-kubeconfig.ts';
 
 const NODE = { name: 'n' };
 
-/** A temporary directory with a kubeconfig and the files it refers to. */
+/** A temporary directory that contains a kubeconfig and the files it refers to. */
 class Files {
   readonly directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 
@@ -44,7 +44,7 @@ class Files {
   }
 }
 
-/** Starts a server that requests client certificates and responds to a GET with the credentials it received. */
+/** Starts a server that requests a client certificate, and responds to each GET with the credentials that it received. */
 function startServer(handle?: TestServer['handle']) {
   const options = { requestCert: true, rejectUnauthorized: false };
   const show: TestServer['handle'] = ({ headers }, response) =>

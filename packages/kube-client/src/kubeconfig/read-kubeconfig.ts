@@ -131,7 +131,10 @@ class FollowedKubeconfig implements Kubeconfig {
     this.#notifyFollowers();
   }
 
-  /** `isParsed`: whether the kubeconfig itself has just been parsed without an error. */
+  /**
+   * `isParsed`: whether the kubeconfig has just been parsed without an error, so that no problem remains if its certificate and key files
+   * are valid too.
+   */
   async #readTls(isParsed = true): Promise<TlsOptions> {
     try {
       const read = await readTls(this.#parsed.cluster, this.#parsed.user);
@@ -144,7 +147,7 @@ class FollowedKubeconfig implements Kubeconfig {
     }
   }
 
-  /** Logs a problem, unless it is the one logged last. */
+  /** Logs a problem, unless it is the same as the last one logged. */
   #note(error: unknown): void {
     const problem = errorMessage(error);
     if (problem === this.#problem) return;

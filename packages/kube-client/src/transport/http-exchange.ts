@@ -30,5 +30,5 @@ export type TlsOptions = {
   insecureSkipTlsVerify?: boolean;
 };
 
-/** The server's URL without the path. */
+/** The protocol, host and port of the server's URL, without the path. */
 export type ServerAddress = { protocol: 'http:' | 'https:'; host: string; port: number };

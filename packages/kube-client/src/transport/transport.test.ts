@@ -18,7 +18,7 @@ function connect(server: { url: string; tls: object }, pings?: typeof PINGS, pau
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** Starts a server whose watches stay open and silent. */
+/** Starts a server that keeps watches open without sending any events. */
 function startServer(options: object = {}) {
   return TestServer.start(
     'h2',
@@ -31,7 +31,7 @@ function startServer(options: object = {}) {
   );
 }
 
-/** Opens long-lived watches and returns how each has ended so far (`undefined`: still open). */
+/** Opens long-lived watches, and returns a list of how each of them has ended (`undefined`: still open). */
 async function openWatches(client: ReturnType<typeof connect>, count: number): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = Array(count).fill(undefined);
   const opened = Array.from({ length: count }, (_, index) => {
@@ -216,7 +216,7 @@ async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) 
   };
 }
 
-/** Writes the same bytes repeatedly, as fast as the socket accepts them. */
+/** Writes the same bytes to a socket repeatedly, as fast as the socket accepts them. */
 function flood(socket: Socket, bytes: Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -226,7 +226,7 @@ function flood(socket: Socket, bytes: Buffer): void {
 }
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-/** HEADERS without END_HEADERS for stream 1, and a CONTINUATION frame of literal headers. */
+/** HTTP/2 frames: HEADERS without END_HEADERS for stream 1, and a CONTINUATION with literal header fields. */
 const OPEN_HEADERS = Buffer.from([0, 0, 1, 1, 0, 0, 0, 0, 1, 0x88]);
 const MORE_HEADERS = Buffer.concat([
   Buffer.from([0, 0, 8, 9, 0, 0, 0, 0, 1]),
@@ -271,7 +271,7 @@ for (const [what, kind, serve] of HOSTILE) {
   });
 }
 
-/** A GOAWAY without an error, from a server that has not processed any calls. */
+/** The GOAWAY frame, without an error, of a server that has not processed any calls. */
 const GOAWAY = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
 const LEAVING: [what: string, leave: (socket: Socket) => void][] = [

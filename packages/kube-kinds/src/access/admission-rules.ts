@@ -39,7 +39,7 @@ export function validateRule(field: string, rule: JsonObject): FieldError[] {
   ];
 }
 
-/** Requires at least one value. If there is a `*`, it must be the only one. */
+/** Requires a rule's list to contain at least one value. If it contains `*`, that must be the only value. */
 function validateWildcard(field: string, values: readonly string[], named: string): FieldError[] {
   if (values.length === 0) return [required(field)];
   const isMixed = values.length > 1 && values.includes('*');

@@ -10,7 +10,7 @@ import {
 } from '../strategy-checks.fixture.ts';
 import { CERTIFICATE_SIGNING_REQUEST as REQUEST } from './certificate-request.ts';
 
-// certificate requests for the subject CN=a, and a certificate, created with openssl; the private keys were discarded
+// certificate requests for the subject CN=a, and a certificate, all created with openssl; the private keys were discarded
 const EC = [
   'MIHGMG4CAQAwDDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFszqiZholgBi7MMK2pl7Ro1LJ56zgzbfK3Z',
   'VmxO2Z/My6YrnDfoRPp2zYBNXvHZbkwP0SkU8gglgYU7Xb8YgHWgADAKBggqhkjOPQQDAgNIADBFAiAtFIsEvQBVJYZ7jT/4s8N6',

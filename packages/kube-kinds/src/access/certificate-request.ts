@@ -49,7 +49,7 @@ const validate = (object: ApiObject, old?: ApiObject): FieldError[] => [
   ...validateCertificate('status.certificate', object, old),
 ];
 
-/** Validates the certificate, unless it is unchanged or the old one was already invalid. */
+/** Validates a certificate signing request's issued certificate, unless it is unchanged or the old one was already invalid. */
 function validateCertificate(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const certificate = textAt(object, 'status', 'certificate');
   const before = textAt(old, 'status', 'certificate');

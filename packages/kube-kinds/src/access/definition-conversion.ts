@@ -8,7 +8,10 @@ import { validateClient } from './webhook-client.ts';
 const STRATEGIES = ['None', 'Webhook'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
-/** Validates the conversion. If `requireKnown` is true, the server must support at least one of the review versions. */
+/**
+ * Validates a CustomResourceDefinition's conversion. If `requireKnown` is true, the server must support at least one of the webhook's
+ * review versions.
+ */
 export function validateConversion(
   field: string,
   conversion: JsonObject | undefined,

@@ -4,7 +4,10 @@
  */
 import { isSameValue, type JsonObject, objectAt, objectsAt, valueAt } from '../values.ts';
 
-/** Fields of versions, and their names in the internal spec if they are the same in all versions. */
+/**
+ * Fields of a version that the internal form may move to the spec. Each pair is the field's name in a version and its name in the spec,
+ * where it is if all versions have the same value.
+ */
 const SHARED: readonly (readonly [name: string, shared: string])[] = [
   ['subresources', 'subresources'],
   ['schema', 'validation'],

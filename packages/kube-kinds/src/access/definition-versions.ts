@@ -29,7 +29,7 @@ export const validateParts = (field: string, parts: JsonObject): FieldError[] =>
   ...validateSelectableFields(`${field}.selectableFields`, objectsAt(parts, 'selectableFields')),
 ];
 
-/** Requires exactly one storage version and unique version names. */
+/** Requires exactly one of the versions to be the storage version, and version names to be unique. */
 export function validateVersionList(field: string, spec: JsonObject): FieldError[] {
   const versions = objectsAt(spec, 'versions');
   const isRepeated = repeats(versions.map((version) => textAt(version, 'name'))).includes(true);

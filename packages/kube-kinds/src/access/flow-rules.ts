@@ -30,7 +30,7 @@ function validateVerbs(field: string, verbs: readonly string[]): FieldError[] {
   return verbs.every((verb) => VERBS.includes(verb)) ? [] : [notSupported(field, verbs, VERBS)];
 }
 
-/** If there is a `*`, it must be the only value. */
+/** Requires a list that contains `*` to contain no other value. */
 const validateAlone = (field: string, values: readonly string[], named: string): FieldError[] =>
   values.length > 1 && values.includes('*')
     ? [invalidValue(field, values, `if '*' is present, must not specify other ${named}`)]

@@ -4,7 +4,7 @@ import { problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, textAt } from '../values.ts';
 
 const KINDS = ['Group', 'ServiceAccount', 'User'];
-/** The field for each kind of subject, in the order in which upstream rejects the other fields. */
+/** The field that belongs to each kind of subject, in the order in which upstream rejects fields of other kinds. */
 const FIELDS: readonly (readonly [kind: string, field: string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],

@@ -118,5 +118,5 @@ const review = (validate: (object: ApiObject) => FieldError[]): Strategy => ({ v
 export const SUBJECT_ACCESS_REVIEW = review(validateAny);
 export const SELF_SUBJECT_ACCESS_REVIEW = review(validateSelf);
 export const LOCAL_SUBJECT_ACCESS_REVIEW = review(validateLocal);
-/** A review without field validation: upstream returns no field errors for it, so it is checked by the server itself. */
+/** Strategy for a review without field validation: upstream returns no field errors for it, so the server itself checks it. */
 export const UNCHECKED_REVIEW = review(() => []);

@@ -73,7 +73,7 @@ function strategyFor(validate: (object: ApiObject) => FieldError[]): Strategy {
 
 function validateRoleRefChange(field: string, ref: unknown, old: unknown): FieldError[] {
   const isSame = ['apiGroup', 'kind', 'name'].every((name) => textAt(ref, name) === textAt(old, name));
-  // upstream's error shows the Go struct
+  // upstream's error shows `roleRef` as a Go struct
   const shown = { APIGroup: textAt(ref, 'apiGroup'), Kind: textAt(ref, 'kind'), Name: textAt(ref, 'name') };
   return isSame ? [] : [invalidValue(field, shown, 'cannot change roleRef')];
 }

@@ -39,7 +39,7 @@ function signatureProblem(bytes: Buffer): string | undefined {
   const outer = readElement(bytes);
   if (outer.end !== bytes.length) return 'asn1: syntax error: trailing data';
   const [info, algorithm, signature] = children(outer);
-  // the fields are version, subject and public key
+  // the fields of a certification request are version, subject and public key
   const key = children(info!)[2]!;
   const hash = HASHES.get(identifierOf(children(algorithm!)[0]!));
   if (hash === undefined) return UNSUPPORTED;

@@ -16,7 +16,7 @@ export const ipAddresses: Strategy = {
     ...validateParent(object),
     ...immutable(FIELD, internalParent(object), internalParent(old)),
   ],
-  // use the rule for fields, but show only the details of its messages
+  // use the validation of IP address fields, but return only the details of its messages, without the prefix
   nameProblems: (name) => validateCanonicalIp('', name).map(({ message }) => message.replace(INVALID_PREFIX, '')),
 };
 

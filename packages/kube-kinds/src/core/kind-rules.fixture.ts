@@ -1,4 +1,4 @@
-/** Helpers for strategy tests: they process objects like requests, and compare errors as text. */
+/** Helpers for tests of a kind's strategy: they process objects as a request would, and compare errors as text. */
 import assert from 'node:assert/strict';
 import { decodeJson, Schema } from '@podwright/kube-schema';
 import type { ApiObject } from '../api-object.ts';
@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../values.ts';
 
 const CONTEXT = { user: { username: 'test', groups: [] }, nowMs: 0 };
 
-/** Errors as text, with their fields. */
+/** Formats each error as `FIELD: MESSAGE`. */
 export const shownErrors = (errors: readonly FieldError[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`);
 
@@ -21,24 +21,24 @@ export class KindRules {
     this.#decode = decode;
   }
 
-  /** `type` is a name in the schema, such as `core.v1.Service`. */
+  /** Creates the helper for a kind's strategy. `type` is the kind's name in the schema, such as `core.v1.Service`. */
   static async of(type: string, strategy: Strategy): Promise<KindRules> {
     const schema = await Schema.load();
     const options = { schema, type: schema.type(type) };
-    // the round trip through JSON text drops undefined fields
+    // the round trip through JSON text drops fields whose value is undefined
     return new KindRules(
       strategy,
       (value) => decodeJson(JSON.parse(JSON.stringify(value)), options).object as ApiObject,
     );
   }
 
-  /** The decoded object with its defaults. */
+  /** Returns the decoded object with its defaults. */
   completed(value: object): ApiObject {
     const object = this.#decode(value);
     return this.#strategy.applyDefaults?.(object) ?? object;
   }
 
-  /** The new object, as validated and stored. */
+  /** Returns the object as prepared for creation, in the form in which it is validated and stored. */
   created(value: object): ApiObject {
     const object = this.completed(value);
     return this.#strategy.prepareForCreate?.(object, CONTEXT) ?? object;
@@ -49,12 +49,12 @@ export class KindRules {
     return this.#strategy.prepareForUpdate?.(object, this.completed(old)) ?? object;
   }
 
-  /** Checks the errors of a new object. Each expected text is the start of `FIELD: MESSAGE`. */
+  /** Asserts which errors a new object causes. Each expected text is the start of `FIELD: MESSAGE`. */
   checkCreate(value: object, expected: readonly string[]): void {
     checkTexts(shownErrors(this.#strategy.validate?.(this.created(value))), expected);
   }
 
-  /** Checks the errors of an update. */
+  /** Asserts which errors an update causes. */
   checkUpdate(value: object, old: object, expected: readonly string[]): void {
     const errors = this.#strategy.validateUpdate?.(this.updated(value, old), this.completed(old));
     checkTexts(shownErrors(errors), expected);
@@ -72,7 +72,7 @@ export class KindRules {
   }
 }
 
-/** Checks that each text starts with the expected one. */
+/** Asserts that each text starts with the corresponding expected one. */
 function checkTexts(texts: readonly string[], expected: readonly string[]): void {
   assert.deepEqual(
     texts.map((text, index) =>

@@ -27,7 +27,9 @@ export function validateLimitAmounts(field: string, limit: JsonObject): FieldErr
   ]);
 }
 
-/** Two amounts that must be in ascending order, their names in messages, and the list and amount to show in the error. */
+/**
+ * A rule that one amount must not exceed another: the two amounts, their names in messages, and the list and amount to show in the error.
+ */
 type Order = readonly [
   lower: keyof Amounts,
   upper: keyof Amounts,

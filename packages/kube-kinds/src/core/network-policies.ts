@@ -7,7 +7,7 @@ import { type JsonObject, objectAt, objectsAt, textAt, textsAt, valueAt, withIte
 import { type PolicyOptions, validatePeer, validatePolicyPort } from './network-policy-rules.ts';
 
 const TYPES = ['Ingress', 'Egress'];
-/** For each direction: the rule list, and the peer list in its rules. */
+/** For each direction, the name of a policy's list of rules, and that of the list of peers in each rule. */
 const DIRECTIONS = [
   ['ingress', 'from'],
   ['egress', 'to'],

@@ -1,4 +1,4 @@
-/** Dynamic kubelet configuration. It has been removed, but old nodes may still have it. */
+/** Dynamic kubelet configuration (`configSource` of nodes). Kubernetes has removed the feature, but old nodes may still have the field. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';

@@ -34,7 +34,7 @@ function validateAmounts(object: ApiObject): FieldError[] {
   );
 }
 
-/** Declared features must be sorted and unique. */
+/** Requires a node's declared features to be sorted and unique. */
 function validateFeatures(features: readonly string[]): FieldError[] {
   return features.flatMap((name, index): FieldError[] => {
     const problem = name.length > MAX_FEATURE ? `must be no more than ${MAX_FEATURE} characters` : FEATURE_WORDS;

@@ -62,7 +62,7 @@ function withOldHealthCheckPort(service: ApiObject, old: ApiObject): ApiObject {
   return withValue(service, ['spec', 'healthCheckNodePort'], valueAt(old, 'spec', 'healthCheckNodePort'));
 }
 
-/** Returns true if the old service uses fields that no longer apply to the new one because of its type or policies. */
+/** Returns true if the old service uses fields that do not apply to the new service's type or policies. */
 type Unsuitable = (service: ApiObject, old: ApiObject) => boolean;
 
 const losesClusterIp: Unsuitable = (service, old) => !isExternalName(old) && isExternalName(service);

@@ -12,7 +12,7 @@ type Families = typeof SINGLE | typeof DUAL | typeof DUAL6;
 
 const created = (spec: object) => rules.created({ spec: { selector: { a: 'b' }, ports: [{ port: 80 }], ...spec } });
 
-/** Checks the policy and families chosen for a new service. */
+/** Asserts which IP family policy and families are chosen for a new service with this spec. */
 function check(spec: object, configured: Families, [policy, ...families]: string[]): void {
   const { service, errors } = chooseIpFamilies(created(spec), undefined, configured);
   const chosen = service.spec as { ipFamilyPolicy?: string; ipFamilies?: string[] };
@@ -20,7 +20,7 @@ function check(spec: object, configured: Families, [policy, ...families]: string
   assert.deepEqual([chosen.ipFamilyPolicy, ...(chosen.ipFamilies ?? [])], [policy, ...families]);
 }
 
-/** Checks the errors of creating a service or, if `old` is set, of updating a service whose spec is `old`. */
+/** Asserts which errors result from creating a service or, if `old` is set, from updating a service whose spec is `old`. */
 function refuse(spec: object, configured: Families, errors: string[], old?: object): void {
   const found = chooseIpFamilies(created(spec), old && created(old), configured).errors;
   assert.deepEqual(shownErrors(found), errors);

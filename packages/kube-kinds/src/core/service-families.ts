@@ -66,7 +66,7 @@ function withDefaultPolicy(service: ApiObject, old: ApiObject | undefined): ApiO
   return withValue(service, ['spec', 'ipFamilyPolicy'], policy);
 }
 
-/** With policy SingleStack, truncates the lists that the client left unchanged to their first element. */
+/** With policy SingleStack, truncates `clusterIPs` and `ipFamilies` to their first element, unless the client changed them. */
 function withoutReleased(service: ApiObject, old: ApiObject): ApiObject {
   if (policyOf(service) !== 'SingleStack') return service;
   const lists = { clusterIPs: clusterIpsOf, ipFamilies: familiesOf };

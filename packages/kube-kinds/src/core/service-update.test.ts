@@ -17,7 +17,7 @@ const service = (spec: object = {}) =>
 const updated = (spec: object, old: object) =>
   rules.updated(service(spec), service(old)).spec as Record<string, unknown>;
 
-/** Checks the errors of a spec change. */
+/** Asserts which errors result from changing a service's spec from `old` to `spec`. */
 const check = (spec: object, old: object, errors: string[]) => rules.checkUpdate(service(spec), service(old), errors);
 
 describe('an update of a service', () => {

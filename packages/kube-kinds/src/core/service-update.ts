@@ -15,7 +15,7 @@ import { validateClass } from './service-traffic.ts';
 
 const FIXED = 'may not change once set';
 
-/** Validates the change. The new service is also validated separately. */
+/** Validates the change from the old to the new service. The new service is also validated on its own. */
 export const validateServiceChange = (service: ApiObject, old: ApiObject): FieldError[] => [
   ...validateIpChange(service, old),
   ...validateFamilyChange(service, old),
@@ -24,17 +24,20 @@ export const validateServiceChange = (service: ApiObject, old: ApiObject): Field
   ...validateHealthCheckChange(service, old),
 ];
 
-/** A list whose first element is immutable. The second can be added and, with policy SingleStack, removed. */
+/**
+ * The `clusterIPs` or `ipFamilies` of a service before and after an update. The first element is immutable; the second can be added and,
+ * with policy SingleStack, removed.
+ */
 type FixedList = {
   values: readonly string[];
   old: readonly string[];
   /** Returns the field path of a changed element. */
   changedField: (index: number) => string;
-  /** The value shown in errors about added and removed elements. */
+  /** The list as shown in errors if the number of elements has changed. */
   shown: readonly string[];
-  /** The errors to report if the first element was removed. */
+  /** The errors to report if the client removed the first element. */
   unset: FieldError[];
-  /** The name of the second element in messages. */
+  /** What messages call the second element. */
   second: string;
 };
 

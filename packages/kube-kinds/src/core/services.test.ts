@@ -5,7 +5,7 @@ import { services } from './services.ts';
 
 const rules = await KindRules.of('core.v1.Service', services);
 
-/** A valid service with the given changes. */
+/** Returns a valid service with the given changes to its spec and annotations. */
 const service = (spec: object = {}, annotations: object = {}) =>
   merged(
     { metadata: { name: 's', annotations }, spec: { selector: { a: 'b' }, ports: [{ name: 'p', port: 80 }] } },

@@ -15,7 +15,7 @@ export function keyPairProblem(certificate: Buffer, key: Buffer): string | undef
   return mismatch(leaf.text, keyBlock.text);
 }
 
-/** Blocks may have headers (RFC 1421), as encrypted keys do. */
+/** Matches PEM blocks. They may have headers (RFC 1421), as encrypted keys do. */
 const PEM = /-----BEGIN ([A-Z0-9 ]+)-----\s*(?:[A-Z][\w-]*: .*\s)*[^-]*-----END \1-----/g;
 
 const pemBlocks = (text: string): Block[] =>

@@ -2,7 +2,7 @@ import type { JsonObject } from '../values.ts';
 
 const LOCALHOST = 'localhost/';
 
-/** Returns the AppArmor profile specified by a deprecated pod annotation (ApparmorFieldForAnnotation). */
+/** Converts the value of a deprecated AppArmor pod annotation to a profile (ApparmorFieldForAnnotation). */
 export function appArmorProfileOf(annotation: string): JsonObject | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };

@@ -31,7 +31,7 @@ export function profileWarnings(container: JsonObject, holder: JsonObject, root:
   const warnings =
     Object.hasOwn(annotations, SECCOMP_CONTAINER + name) && objectAt(context, 'seccompProfile') === undefined;
   const seccomp = warnings ? [`${at.key(SECCOMP_CONTAINER + name).path}: ${NO_SECCOMP}`] : [];
-  // for pods, the pod strategy returns this warning
+  // only for templates: for pods, the pod strategy returns this warning
   const annotation = annotations[APPARMOR_CONTAINER + name];
   if (root.path === '' || typeof annotation !== 'string' || objectAt(context, 'appArmorProfile') !== undefined)
     return seccomp;

@@ -15,7 +15,7 @@ import { type Volumes, validateVolumeDevices, validateVolumeMounts } from './vol
 export type ContainerContext = {
   spec: JsonObject;
   volumes: Volumes;
-  /** Names in `spec.resourceClaims`. */
+  /** Names of the claims in the pod's `spec.resourceClaims`. */
   claimNames: ReadonlySet<string>;
   handlers: HandlerContext;
   options: PodOptions;

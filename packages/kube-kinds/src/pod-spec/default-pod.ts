@@ -48,7 +48,7 @@ export function defaultSpecOfPod(spec: JsonObject): JsonObject {
   return seconds < 0 ? { ...complete, terminationGracePeriodSeconds: 1 } : complete;
 }
 
-/** Defaults missing requests to the limits. */
+/** Sets each missing request to the resource's limit. */
 function requestLimits(container: JsonObject): JsonObject {
   const limits = objectAt(container, 'resources', 'limits');
   if (limits === undefined) return container;

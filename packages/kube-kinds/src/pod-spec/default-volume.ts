@@ -35,7 +35,7 @@ export function defaultVolume(volume: JsonObject): JsonObject {
 function defaultOtherSources(volume: JsonObject): JsonObject {
   let complete = volume;
   const hostPath = objectAt(volume, 'hostPath');
-  // the type defaults to an empty string, which is not the same as an absent type
+  // the type of a hostPath volume defaults to an empty string, which is not the same as an absent type
   if (hostPath !== undefined && valueAt(hostPath, 'type') === undefined)
     complete = { ...complete, hostPath: { ...hostPath, type: '' } };
   const azureDisk = objectAt(volume, 'azureDisk');

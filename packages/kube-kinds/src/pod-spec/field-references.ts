@@ -11,7 +11,7 @@ export const ENV_FIELDS = [
 export const VOLUME_FIELDS = [
   ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
 ];
-/** Field paths accepted by upstream's conversion, but not supported everywhere. */
+/** Other field paths that upstream's conversion accepts; not every `fieldRef` may use them. */
 const OTHER_FIELDS = ['spec.restartPolicy', 'spec.schedulerName', 'status.phase', 'spec.host'];
 
 const CONTAINER_RESOURCES = [

@@ -57,7 +57,7 @@ function validateStopSignal(signal: string, field: Field, os: string | undefined
   if (!supported.includes(signal)) field.notSupported(signal, supported);
 }
 
-/** Validates a handler. Exactly one of the named fields must be set. */
+/** Validates a probe's or lifecycle hook's handler. Exactly one of the named fields must be set. */
 function validateHandler(
   handler: JsonObject,
   field: Field,

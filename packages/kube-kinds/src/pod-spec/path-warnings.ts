@@ -42,7 +42,10 @@ function filesOf(source: JsonObject): File[] {
 const itemsOf = (source: JsonObject | undefined, shown: string): File[] =>
   objectsAt(source, 'items').map((item) => ({ path: textAt(item, 'path'), source: shown }));
 
-/** Clients may send long lists of files. More warnings than this, or paths too long for any system, are not worth the time. */
+/**
+ * Limits on the warnings returned and on the length of the paths checked: clients may send long lists of files, and neither more warnings
+ * nor paths too long for any system are worth the time.
+ */
 const MAX_WARNINGS = 100;
 const MAX_PATH = 4096;
 

@@ -13,7 +13,7 @@ import { type JsonObject, objectAt, objectsAt, textAt, textEntriesAt, valueAt } 
 import type { PodOptions } from './options.ts';
 import { validateResources } from './resources.ts';
 
-/** Pod-level resources, as listed in upstream's messages. A name ending with a dash is a prefix. */
+/** Resources supported at the pod level, as listed in upstream's messages. A name ending with a dash is a prefix. */
 const POD_LEVEL = ['cpu', 'hugepages-', 'memory'];
 
 /** Validates the pod-level resources. `field` refers to the pod spec. */

@@ -134,7 +134,7 @@ function validateName(spec: JsonObject, field: Field, problems: (name: string) =
 export function validatePodTemplate(template: JsonObject, field: Field, options: PodOptions = {}): void {
   const metadata = objectAt(template, 'metadata');
   const spec = objectAt(template, 'spec') ?? {};
-  // upstream's paths do not include `metadata`
+  // the field paths in upstream's errors do not include `metadata`
   field.add(validateLabels(field.at('labels').path, valueAt(metadata, 'labels')));
   validateAnnotations(objectAt(metadata, 'annotations'), field.at('annotations'));
   validatePodAnnotations(template, field.at('annotations'), options);

@@ -9,7 +9,7 @@ import type { PodOptions } from './options.ts';
 
 export type ResourceRules = {
   nameRule: (field: string, name: string) => FieldError[];
-  /** Names in `spec.resourceClaims`. */
+  /** Names of the claims in the pod's `spec.resourceClaims`. */
   claimNames: ReadonlySet<string>;
   options: PodOptions;
 };
@@ -63,10 +63,16 @@ function validateClaims(claims: readonly JsonObject[], field: Field, claimNames:
   }
 }
 
-/** Claims seen so far. `requested` counts the references to requests of each claim. */
+/**
+ * The claims that a container has referred to so far, as `claim` or `claim/request`. `requested` counts the references to single requests
+ * of each claim.
+ */
 type SeenClaims = { keys: Set<string>; requested: Map<string, number> };
 
-/** A claim may be referenced either as a whole, once, or by several of its requests. */
+/**
+ * Validates a container's reference to a resource claim. A claim may be referenced either once as a whole, or once for each of several
+ * requests in it.
+ */
 function validateClaimRequest(name: string, request: string, { at, seen }: { at: Field; seen: SeenClaims }): void {
   if (seen.keys.has(name)) return at.duplicate(name);
   if (request !== '') at.at('request').invalidEach(request, dns1123LabelProblems(request));

@@ -79,7 +79,7 @@ export function validateHostUsers(spec: JsonObject, field: Field, options: PodOp
   const words = 'when `hostUsers` is false';
   if (valueAt(spec, 'hostNetwork') === true && !options.allowUserNamespaceHostNetwork)
     field.at('hostNetwork').forbidden(words);
-  // upstream capitalizes these field names
+  // upstream capitalizes these two field names
   if (valueAt(spec, 'hostPID') === true) field.at('HostPID').forbidden(words);
   if (valueAt(spec, 'hostIPC') === true) field.at('HostIPC').forbidden(words);
 }

@@ -5,7 +5,7 @@ import type { PodOptions } from './options.ts';
 
 const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const PATTERN = `^(${SEGMENT}[\\./])*${SEGMENT}$`;
-// the name pattern, without upstream's nested repetition, which would take quadratic time
+// pattern of sysctl names; does not nest repetitions as upstream's does, which would take quadratic time
 const NAME = /^[a-z0-9](?:[-_a-z0-9./]*[a-z0-9])?$/;
 const MAX_LENGTH = 253;
 

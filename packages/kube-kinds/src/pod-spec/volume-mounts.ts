@@ -3,7 +3,7 @@ import type { Field } from '../field.ts';
 import { type JsonObject, objectsAt, textAt, valueAt } from '../values.ts';
 import { hasBacksteps, validateDescendingPath } from './volume-paths.ts';
 
-/** A pod's valid volumes, by name. */
+/** A pod's valid volumes, keyed by volume name. */
 export type Volumes = ReadonlyMap<string, JsonObject>;
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
@@ -30,7 +30,7 @@ export function validateVolumeMounts(container: JsonObject, volumes: Volumes, fi
   }
 }
 
-/** Returns the paths of the entries by name. For duplicate names, the last entry wins. */
+/** Maps the names of volume mounts or devices to the paths in their field `path`. For duplicate names, the last entry wins. */
 const pathsByName = (entries: readonly JsonObject[], path: string): Map<string, string> =>
   new Map(entries.map((entry) => [textAt(entry, 'name'), textAt(entry, path)]));
 

@@ -79,7 +79,7 @@ function createdClaims(volumes: readonly JsonObject[], podName: string): Set<str
   return new Set(podName === '' ? [] : ephemeral.map((volume) => `${podName}-${textAt(volume, 'name')}`));
 }
 
-/** Sources spelled differently in upstream's error for a second source. */
+/** Volume sources whose names are spelled differently in upstream's error about a volume with more than one source. */
 const MISNAMED: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
 
 function validateSource(volume: JsonObject, field: Field, context: VolumeContext): void {

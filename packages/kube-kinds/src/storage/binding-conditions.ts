@@ -31,7 +31,7 @@ export function validateBindingConditions(field: string, device: JsonObject): Fi
 
 type Conditions = { name: string; conditions: readonly string[] };
 
-/** If either list is used, both are required. */
+/** Requires both lists of conditions if either is used. */
 function validateBoth(field: string, { name, conditions }: Conditions, other: Conditions): FieldError[] {
   if (conditions.length > 0 || other.conditions.length === 0) return [];
   return [invalidValue(`${field}.${name}`, null, `${name} are required to use ${other.name}`)];

@@ -8,7 +8,7 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
 import { problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, textAt, valueAt, withValue } from '../values.ts';
 
-/** Removes references dropped by upstream, and copies either field to the other. */
+/** Removes the data source references that upstream drops, and copies `dataSource` or `dataSourceRef` to the other field. */
 export function withDataSources(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const spec = objectAt(object, 'spec');
   if (spec === undefined) return object;
@@ -79,7 +79,10 @@ function validateReference(
   ];
 }
 
-/** Requires the two fields to match. Upstream's error shows the path object of `dataSource` as the invalid value, which is `{}` in JSON. */
+/**
+ * Requires `dataSource` and `dataSourceRef` to match. Upstream's error shows the path object of `dataSource` as the invalid value, which is
+ * `{}` in JSON.
+ */
 function validateBoth(field: string, source?: JsonObject, reference?: JsonObject): FieldError[] {
   if (source === undefined || reference === undefined) return [];
   if (textAt(reference, 'namespace') !== '')

@@ -52,7 +52,7 @@ function movesClass(object: ApiObject, old: ApiObject): boolean {
   return before !== undefined && isSame && (annotation === undefined || annotation === before);
 }
 
-/** Returns true if the storage class of a claim without one is being set. */
+/** Returns true if an update sets the storage class of a claim that has none. */
 function setsClass(object: ApiObject, old: ApiObject): boolean {
   const annotation = annotationOf(old);
   const name = classOf(object);

@@ -28,7 +28,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   return { ...object, spec: { ...DEFAULTS, ...Object.fromEntries(given), ...modes } };
 }
 
-/** Field of a disabled alpha feature. */
+/** Field of CSIDriver that belongs to an alpha feature, which is disabled. */
 const FIELD_OF_FEATURE = 'preventPodSchedulingIfMissing';
 
 function withoutFeatures(object: ApiObject): ApiObject {

@@ -6,7 +6,7 @@ import { MAX_QUALIFIED_NAME, validateQualifiedName } from './device-names.ts';
 const MAX_ATTRIBUTES_AND_CAPACITIES = 32;
 const MAX_ATTRIBUTE_VALUES = 48;
 
-/** Removes the fields of alpha features. */
+/** Removes a device's fields that belong to alpha features. */
 export function withoutFeatures(device: JsonObject): JsonObject {
   const { nodeAllocatableResourceMappings: _, ...others } = device;
   const attributes = objectAt(others, 'attributes');
@@ -50,7 +50,7 @@ function validateAttribute(field: string, attribute: unknown): FieldError[] {
   const tooLongAt = (name: string) =>
     Buffer.byteLength(textAt(attribute, name)) > MAX_VALUE ? [tooLong(`${field}.${name}`, MAX_VALUE)] : [];
   const text = textAt(attribute, 'version');
-  // longer strings are rejected for their length, and should not be matched against the pattern
+  // strings that are too long are rejected anyway, so do not match them against the pattern
   const isVersion = !given.includes('version') || (text.length <= 2 * MAX_VALUE && version.test(text));
   const notVersion = 'must be a string compatible with semver.org spec 2.0.0';
   const shown = given.length === 0 ? '' : attribute;

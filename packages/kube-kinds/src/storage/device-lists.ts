@@ -28,7 +28,7 @@ export function validateSet<T>(
 
 type MapRules = {
   max?: number;
-  /** Longer keys are truncated in error paths. */
+  /** Maximum length of a key in error paths. Longer keys are truncated. */
   maxKey: number;
   validateKey: ItemRule<string>;
   validate?: ItemRule<unknown>;

@@ -15,12 +15,12 @@ import { validateRequestPolicy } from './request-policy.ts';
 const MAX_TAINTS = 16;
 const MAX_CONSUMPTIONS = 2;
 
-/** Returns true if the device has taints or consumes counters. Slices with such devices may contain fewer devices. */
+/** Returns true if the device has taints or consumes counters. A ResourceSlice with such a device may contain fewer devices than others. */
 export const usesAdvancedFeatures = (device: JsonObject): boolean =>
   listAt(device, 'taints').length > 0 || listAt(device, 'consumesCounters').length > 0;
 
 type DeviceContext = {
-  /** Whether each device in the slice specifies its own nodes. */
+  /** Whether each device in the ResourceSlice specifies its own nodes (`perDeviceNodeSelection`). */
   isPerDevice: boolean;
   old?: JsonObject;
 };

@@ -10,7 +10,7 @@ const MAX_NAME = 64;
  */
 const MAX_TARGET_NAME = 4096;
 
-/** Validates an iSCSI volume source. `volume` is the name of the PersistentVolume. */
+/** Validates an iSCSI volume source. `volume` is the name of the PersistentVolume, or '' in a VolumeAttachment. */
 export function validateIscsi(field: string, source: JsonObject, volume: string): FieldError[] {
   const portal = textAt(source, 'targetPortal');
   const initiator = valueAt(source, 'initiatorName');

@@ -67,7 +67,7 @@ function validateRequest(field: string, quantity: unknown): FieldError[] {
 
 const isWhole = (quantity: string): boolean => quantityMilliValue(quantity) % 1000n === 0n;
 
-/** Validates a class name; '' means no class. */
+/** Validates the claim's storage class name or volume attributes class name; '' means no class. */
 function validateClass(field: string, spec: JsonObject): FieldError[] {
   const name = textAt(spec, field.slice('spec.'.length));
   return name === '' ? [] : problemsAt(field, name, dns1123SubdomainProblems(name));

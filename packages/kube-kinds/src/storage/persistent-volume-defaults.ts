@@ -13,7 +13,7 @@ const POINTER_DEFAULTS: Readonly<Record<string, JsonObject>> = {
   azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
 };
 
-/** Sets the defaults of a volume's source and capacity, even if the volume is inlined. */
+/** Sets the defaults of a PersistentVolume spec's source and capacity, even if the spec is inlined in a VolumeAttachment. */
 export function withVolumeDefaults(spec: JsonObject): JsonObject {
   const filled = fill(fill(spec, SOURCE_DEFAULTS, ['']), POINTER_DEFAULTS, []);
   return withRoundedQuantities(filled, ['capacity']);
@@ -37,6 +37,6 @@ export function withRoundedQuantities<T extends JsonObject>(object: T, path: rea
   return isSame ? object : withValue(object, path, Object.fromEntries(rounded));
 }
 
-/** Rounds a quantity up to milli-units. Only finer quantities have the suffix `n` or `u`. */
+/** Rounds a quantity up to milli-units. Only quantities with the suffix `n` or `u` can be finer than that. */
 const roundUp = (text: string): string =>
   /[nu]$/.test(text) ? formatQuantity(quantityMilliValue(text) * 1_000_000n, text) : text;

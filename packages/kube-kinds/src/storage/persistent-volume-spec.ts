@@ -120,7 +120,7 @@ function validateVolumeMode(field: string, spec: JsonObject, isInline: boolean):
   return mode === 'Filesystem' ? [] : [forbiddenField(field, inline)];
 }
 
-/** Validates the volume attributes class. As in upstream, it is not checked for inline volumes. */
+/** Validates the volume attributes class name. Like upstream, does not check it for inline volumes. */
 function validateAttributesClass(field: string, spec: JsonObject, isInline: boolean): FieldError[] {
   const name = valueAt(spec, 'volumeAttributesClassName');
   if (typeof name !== 'string' || isInline) return [];

@@ -27,9 +27,9 @@ export function validateRequestPolicy(field: string, capacity: unknown, isShared
 }
 
 type Amounts = {
-  /** The amount consumed by requests that do not specify one. */
+  /** The amount of the capacity that a request consumes if it does not specify one. */
   fallback: string;
-  /** The total capacity. */
+  /** The device's total capacity. */
   max: string;
 };
 
@@ -83,7 +83,7 @@ function validateStep(field: string, range: JsonObject, { fallback, max: capacit
   const sum = formatQuantity(parseQuantity(min).nanos + parseQuantity(step).nanos, min);
   const isLarge = compareQuantities(sum, capacity) > 0;
   const multiples = max === '' ? [fallback] : [fallback, max];
-  // a step of 0 makes upstream's server panic; here, the only multiple is the minimum itself
+  // a step of 0 makes upstream's server panic; here, the minimum is then the only valid amount
   const isMultiple = (value: string) => {
     const [distance, width] = [quantityValue(value) - quantityValue(min), quantityValue(step)];
     return width === 0n ? distance === 0n : distance % width === 0n;

@@ -29,7 +29,7 @@ const MAX_ADVANCED_DEVICES = 64;
 const MAX_COUNTER_SETS = 8;
 const DEVICES = ['spec', 'devices'];
 
-/** Sets missing times of taints to the current time. */
+/** Sets missing `timeAdded` fields of device taints to the current time. */
 function applyDefaults(object: ApiObject): ApiObject {
   const now = formatTime(Date.now());
   const withTime = (taint: JsonObject) => (valueAt(taint, 'timeAdded') ? taint : withValue(taint, ['timeAdded'], now));

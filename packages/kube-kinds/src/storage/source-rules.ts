@@ -1,10 +1,10 @@
 import { type FieldError, required } from '../field-error.ts';
 import { type JsonObject, listAt, objectAt, textAt } from '../values.ts';
 
-/** Validates a volume source of a certain type. `volume` is the PersistentVolume's name, or '' in a VolumeAttachment. */
+/** Validates a volume source of one type. `volume` is the PersistentVolume's name, or '' in a VolumeAttachment. */
 export type SourceRule = (field: string, source: JsonObject, volume: string) => FieldError[];
 
-/** Returns a rule that requires the named strings or lists to be non-empty. */
+/** Returns a rule that requires the named fields (strings or lists) of a volume source to be non-empty. */
 export const requires =
   (...names: readonly string[]): SourceRule =>
   (field, source) =>
@@ -13,7 +13,7 @@ export const requires =
       return isMissing ? [required(`${field}.${name}`)] : [];
     });
 
-/** Requires the named fields if there is a secret reference. */
+/** Requires the named fields of a volume source's `secretRef`, if it has one. */
 export const secretRef = (field: string, source: JsonObject, names: readonly string[]): FieldError[] => {
   const secret = objectAt(source, 'secretRef');
   return secret === undefined ? [] : requires(...names)(`${field}.secretRef`, secret, '');

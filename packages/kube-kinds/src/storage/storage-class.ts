@@ -36,8 +36,8 @@ const validateUpdate = (object: ApiObject, old: ApiObject): FieldError[] => [
 ];
 
 /**
- * Rejects terms that are empty or equivalent to an earlier term. Empty terms are reported as duplicates because upstream also compares each
- * term with an empty one.
+ * Rejects topology selector terms that are empty or equivalent to an earlier term. Empty terms are reported as duplicates because upstream
+ * also compares each term with an empty one.
  */
 function validateTopologies(field: string, terms: readonly JsonObject[]): FieldError[] {
   const seen = new Set([keyOf([])]);
@@ -67,7 +67,7 @@ function validateExpressions(field: string, expressions: readonly JsonObject[]):
   });
 }
 
-/** Returns the same string for terms with the same values for the same keys, in any order. */
+/** Returns a string that is equal for topology selector terms with the same keys and values, in any order. */
 const keyOf = (expressions: readonly JsonObject[]): string =>
   JSON.stringify(expressions.map((one) => [textAt(one, 'key'), [...new Set(textsAt(one, 'values'))].sort()]).sort());
 

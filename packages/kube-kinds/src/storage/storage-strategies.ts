@@ -12,7 +12,7 @@ import { STORAGE_CLASS } from './storage-class.ts';
 import { VOLUME_ATTACHMENT } from './volume-attachment.ts';
 import { VOLUME_ATTRIBUTES_CLASS } from './volume-attributes-class.ts';
 
-/** Strategies of volumes, their classes and drivers, and of devices (resource.k8s.io). */
+/** Strategies of volumes, their classes and drivers, and devices (resource.k8s.io). */
 export const STORAGE_STRATEGIES: Strategies = {
   persistentvolumes: PERSISTENT_VOLUME,
   persistentvolumeclaims: PERSISTENT_VOLUME_CLAIM,

@@ -54,8 +54,8 @@ function validateStatus(field: string, object: ApiObject): FieldError[] {
 }
 
 /**
- * Validates the error of an attach or detach operation. As in upstream, the error for a message that is too long gives the metadata limit
- * instead of the message limit.
+ * Validates the error of an attach or detach operation. As in upstream, the error for a message that is too long names the limit for
+ * metadata instead of the one for messages.
  */
 function validateError(field: string, error: unknown): FieldError[] {
   const isLong = Buffer.byteLength(textAt(error, 'message')) > MAX_MESSAGE_BYTES;

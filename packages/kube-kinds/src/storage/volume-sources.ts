@@ -8,11 +8,11 @@ import { validateHostPath, validateLocal, validateNfs } from './volume-paths.ts'
 type VolumeSource = {
   name: string;
   validate: SourceRule;
-  /** Field path in errors about the source, if different from `name`. */
+  /** Path to report in errors about this volume source, if different from `name`. */
   field?: string;
-  /** Field path in errors about a second source, if different from `name`. */
+  /** Path to report in the error if this is a second volume source and so not allowed, if different from `name`. */
   secondField?: string;
-  /** Whether this source is allowed in addition to an earlier one. */
+  /** Whether this source is allowed if the volume already has another one. */
   mayBeSecond?: boolean;
 };
 

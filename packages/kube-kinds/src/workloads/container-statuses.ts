@@ -12,7 +12,7 @@ const LISTS = [
   { statuses: 'initContainerStatuses', containers: 'initContainers' },
 ];
 
-/** Validates the container statuses. `field` is the field of the pod's status. */
+/** Validates a list of container statuses. `field` is the field of the pod's status. */
 export function validateContainerStatuses(pod: ApiObject, old: ApiObject, field: Field): void {
   for (const { statuses, containers } of LISTS)
     validateTransitions(pod, old, { field: field.at(statuses), containers });
@@ -36,7 +36,10 @@ export function validateContainerStatuses(pod: ApiObject, old: ApiObject, field:
 
 type Transition = { field: Field; containers: string | undefined };
 
-/** Containers that have terminated for good must not run again. `containers` is `undefined` for ephemeral containers. */
+/**
+ * Rejects status changes that restart a container which has terminated for good. `containers` is the spec's list of these containers;
+ * `undefined` for ephemeral containers.
+ */
 function validateTransitions(pod: ApiObject, old: ApiObject, { field, containers }: Transition): void {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const spec = { ...objectAt(old, 'spec'), containers: objectsAt(old, 'spec', 'containers') } as unknown as PodSpec;

@@ -17,7 +17,7 @@ const CRON_JOB: TestObject = {
 };
 const RESOURCE = 'cronjobs.batch';
 
-/** Schedules and the problems reported by robfig/cron. */
+/** Schedules and the errors that robfig/cron reports for them. */
 const SCHEDULES: readonly (readonly [schedule: string, problem: string | undefined])[] = [
   ['* * * * *', undefined],
   ['*/15 0-5 1,15 JAN-mar Mon-FRI', undefined],

@@ -94,7 +94,7 @@ function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
 }
 
 function warnings(object: ApiObject, old: ApiObject | undefined): string[] {
-  // the repeated `spec` in this path is from upstream
+  // upstream's error path repeats `spec`, too
   const words =
     'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
   const hasZone = old !== undefined && textAt(object, 'spec', 'schedule').includes('TZ');

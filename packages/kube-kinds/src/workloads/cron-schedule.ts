@@ -16,7 +16,7 @@ const FIELDS: readonly Bounds[] = [
 const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 const EVERY = '@every ';
 
-/** Returns the problem of a schedule, or `undefined` if it is valid. */
+/** Returns what is wrong with a schedule, or `undefined` if it is valid. */
 export function scheduleProblem(schedule: string): string | undefined {
   if (schedule === '') return 'empty spec string';
   if (!/^(CRON_)?TZ=/.test(schedule)) return specProblem(schedule);
@@ -34,7 +34,7 @@ export function scheduleProblem(schedule: string): string | undefined {
 export function zoneProblem(zone: string): string | undefined {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return undefined;
   try {
-    // the formatter also accepts offsets like +01:00, which are not time zones in Go
+    // the date formatter also accepts offsets like +01:00, which are not time zones in Go
     if (!/^[+-]/.test(zone)) new Intl.DateTimeFormat('en', { timeZone: zone });
     else return `unknown time zone ${zone}`;
     return undefined;
@@ -71,7 +71,7 @@ function fieldProblem(field: string, bounds: Bounds): string | undefined {
   return undefined;
 }
 
-/** Returns the problem of a number or range, with an optional step: `5`, `1-5`, `*\/15`, `mon-fri`. */
+/** Returns what is wrong with a number or range with an optional step (`5`, `1-5`, `*\/15`, `mon-fri`). */
 function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   const [range = '', stepText, ...moreSteps] = expression.split('/');
   const [low = '', high, ...moreHyphens] = range.split('-');

@@ -20,7 +20,7 @@ import {
 
 const TEMPLATE = ['spec', 'template'];
 const HISTORY_LIMIT = 10;
-/** The annotation that counts template changes. Clients cannot change it. */
+/** The annotation that counts changes of the pod template. Clients cannot change it. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const EMPTY_STATUS = {
   currentNumberScheduled: 0,
@@ -51,13 +51,16 @@ function defaultStrategy(strategy: JsonObject): JsonObject {
   };
 }
 
-/** Returns the generation in the annotation, 0 if absent, or Go's error message if it is not a number. */
+/** Returns the template generation in the annotation, 0 if absent, or Go's error message if it is not a number. */
 function readGeneration(object: ApiObject): bigint | string {
   const text = valueAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION);
   return typeof text === 'string' ? parseInt64(text) : 0n;
 }
 
-/** Returns the generation of a converted object, or 0 if it is not a number, which is possible in objects stored by earlier releases. */
+/**
+ * Returns the template generation of an object, or 0 if its annotation is not a number, which is possible in objects stored by earlier
+ * releases.
+ */
 function generationOf(object: ApiObject): bigint {
   const read = readGeneration(object);
   return typeof read === 'string' ? 0n : read;
@@ -78,7 +81,7 @@ function prepareForUpdate(object: ApiObject, old: ApiObject): ApiObject {
   return withGeneration(prepared, isChanged ? nextInt64(generation) : generation);
 }
 
-/** A status update cannot change the generation because it is part of the spec in upstream's internal object. */
+/** Status updates cannot change the template generation annotation, because upstream's internal object has the generation in its spec. */
 const prepareStatus = (object: ApiObject, old: ApiObject): ApiObject =>
   withGeneration(statusOnly(object, old), generationOf(old));
 
@@ -89,7 +92,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   const selector = objectAt(spec, 'selector');
   const oldSelector = valueAt(old, 'spec', 'selector');
   const generation = generationOf(object);
-  // this can only fail if the generation has wrapped around after the largest int64
+  // this fails only if the template generation overflowed int64 and wrapped around
   if (old !== undefined && generation < generationOf(old))
     field.at('templateGeneration').invalid(generation, 'must not be decremented');
   if (old !== undefined) validateImmutable(spec.selector, oldSelector, field.at('selector'));
@@ -117,7 +120,7 @@ function validateStrategy(strategy: JsonObject, field: Field): void {
   const rollingUpdate = objectAt(strategy, 'rollingUpdate');
   if (type === 'OnDelete') return;
   if (type !== 'RollingUpdate') {
-    // upstream's error shows the Go struct
+    // upstream's error prints the value as a Go struct
     const shown = { Type: type, RollingUpdate: rollingUpdate ?? null };
     return field.notSupported(shown, ['RollingUpdate', 'OnDelete']);
   }

@@ -73,7 +73,7 @@ function validateStrategy(strategy: JsonObject, field: Field): void {
   if (type === 'Recreate') {
     if (rollingUpdate !== undefined) at.forbidden("may not be specified when strategy `type` is 'Recreate'");
   } else if (type !== 'RollingUpdate') {
-    // upstream's error shows the Go struct
+    // upstream's error prints the value as a Go struct
     const shown = { Type: type, RollingUpdate: rollingUpdate ?? null };
     field.notSupported(shown, ['Recreate', 'RollingUpdate']);
   } else if (rollingUpdate === undefined) at.required('this should be defaulted and never be nil');

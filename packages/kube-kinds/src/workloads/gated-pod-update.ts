@@ -17,7 +17,8 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const TERMS = [REQUIRED, 'nodeSelectorTerms'];
 
 /**
- * Validates changes to the node selector and node affinity, and returns the new spec with the old ones. `field` is the field of the spec.
+ * Validates changes to a gated pod's node selector and node affinity. Returns the new spec with the old node selector and affinity, for
+ * comparison with the old spec. `field` is the field of the spec.
  */
 export function withOldScheduling(spec: JsonObject, old: JsonObject, field: Field): JsonObject {
   if (objectsAt(old, 'schedulingGates').length === 0) return spec;

@@ -19,7 +19,7 @@ const DEFAULT_METRICS = [
   },
 ];
 
-/** Sets the defaults. Like upstream, removes annotations used to carry fields of other versions. */
+/** Sets the defaults. Like upstream, removes the annotations that carry fields of other API versions. */
 function applyDefaults(object: ApiObject): ApiObject {
   const spec: JsonObject = { minReplicas: 1, ...objectAt(object, 'spec') };
   const metrics = objectsAt(spec, 'metrics').length === 0 ? DEFAULT_METRICS : spec.metrics;

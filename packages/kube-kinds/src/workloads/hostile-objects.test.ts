@@ -16,7 +16,7 @@ const MAX_RATIO = 32;
 const MAX_MS = 1000;
 const CONTEXT = { user: { username: 'x', groups: [] }, nowMs: 0 };
 
-/** Calls every function of a strategy. */
+/** Calls every function of a resource's strategy with the object. */
 function exercise(resource: string, object: ApiObject, old: ApiObject = object): void {
   const strategy = strategyOf(resource);
   const complete = strategy.applyDefaults?.(object) ?? object;
@@ -50,7 +50,7 @@ const JUNK: readonly unknown[] = [
   { constructor: 1, __proto__: null },
 ];
 
-/** Copies of a value, each with one nested value replaced by junk. */
+/** Yields copies of a value, each with one nested value replaced by junk. */
 function* corrupted(value: unknown): Generator<unknown> {
   yield* JUNK;
   if (!isObject(value) && !Array.isArray(value)) return;
@@ -86,7 +86,7 @@ const constraint = (index: number) => ({ maxSkew: 1, topologyKey: `k${index}`, w
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io';
 const volumeOf = (items: unknown) => ({ 'spec.volumes': [{ name: 'a', configMap: { name: 'x', items } }] });
 
-/** Changes to a pod, with very long lists. */
+/** Changes that make a pod's lists very long, by name of the list. */
 const LONG: Readonly<Record<string, (list: (item: Item) => unknown[], count: number) => Record<string, unknown>>> = {
   containers: (list) => ({ 'spec.containers': list(container) }),
   volumes: (list) => ({ 'spec.volumes': list((index) => ({ name: `v${index}`, emptyDir: {} })) }),
@@ -121,7 +121,7 @@ for (const [name, changes] of Object.entries(LONG))
   test(`a pod with very many ${name} is validated in linear time`, () => {
     const msOf = (count: number): number => {
       const pod = decode(set(POD, changes(listOf(count), count)));
-      // use CPU time, which does not include delays caused by other processes
+      // compare CPU time, which does not include delays caused by other processes
       const start = process.cpuUsage();
       exercise('pods', pod);
       const { user, system } = process.cpuUsage(start);
@@ -146,7 +146,7 @@ const resources = new Map(Object.keys(WORKLOAD_STRATEGIES).map((one) => [one.spl
 
 for (const file of files) {
   const object = JSON.parse(readFileSync(file, 'utf8')) as TestObject;
-  // a watch event has no kind
+  // a watch event does not name its kind
   const kind = object.kind ?? '';
   const plural = `${kind.toLowerCase()}${kind.endsWith('s') ? 'es' : 's'}`;
   const resource = resources.get(plural);

@@ -2,7 +2,7 @@
 import { isQuantity } from '@podwright/kube-api';
 import { isObject, type JsonObject, objectAt, objectsAt, valueAt } from '../values.ts';
 
-/** Returns the named fields that have a value. */
+/** Returns an object with only the named fields that have a value. */
 export const pick = (object: unknown, names: readonly string[]): JsonObject =>
   Object.fromEntries(
     names.flatMap((name) => (valueAt(object, name) === undefined ? [] : [[name, valueAt(object, name)]])),

@@ -1,9 +1,9 @@
-/** References from HorizontalPodAutoscalers to objects of any kind. */
+/** References from HorizontalPodAutoscalers to the objects they scale or get metrics from. */
 import type { Field } from '../field.ts';
 import { pathSegmentProblems } from '../texts.ts';
 import { type JsonObject, textAt } from '../values.ts';
 
-/** `allowEmptyGroup` allows references to kinds in the core group. */
+/** `allowEmptyGroup` allows references to kinds in the core group, whose `apiVersion` has no group. */
 export type ReferenceOptions = { allowAnyVersion?: boolean; allowEmptyGroup?: boolean };
 
 /** Validates a reference (ValidateCrossVersionObjectReference). */
@@ -17,7 +17,7 @@ export function validateReference(ref: JsonObject, field: Field, options: Refere
   if (problem !== undefined) field.at('apiVersion').invalid(textAt(ref, 'apiVersion'), problem);
 }
 
-/** Returns the problem of a reference's `apiVersion`, or `undefined` if it is valid. */
+/** Returns what is wrong with a reference's `apiVersion`, or `undefined` if it is valid. */
 export function versionProblem(
   apiVersion: string,
   { allowAnyVersion, allowEmptyGroup }: ReferenceOptions,

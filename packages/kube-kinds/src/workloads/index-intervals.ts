@@ -2,7 +2,10 @@
 
 type Interval = readonly [first: number, last: number];
 
-/** Returns the number of indexes in a list, or the problem if it is invalid. Indexes must be increasing and less than `completions`. */
+/**
+ * Returns the number of indexes in a list, or an error message if the list is invalid. Indexes must be increasing and less than
+ * `completions`.
+ */
 export function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let last: number | undefined;
@@ -34,7 +37,7 @@ function parseInterval(text: string, completions: number): Interval | string {
   return indexes.length === 2 && first >= last ? notIncreasing(first, last) : [first, last];
 }
 
-/** Returns the problem if two lists overlap. Ignores invalid parts. */
+/** Returns an error message if two index lists overlap. Ignores invalid parts. */
 export function overlapProblem(completed: string, failed: string, completions: number): string | undefined {
   if (completed === '' || failed === '') return undefined;
   const intervals = (text: string) =>

@@ -16,8 +16,8 @@ const SELECTOR = ['spec', 'selector', 'matchLabels'];
 const isManual = (job: ApiObject): boolean => valueAt(job, 'spec', 'manualSelector') === true;
 
 /**
- * Returns the Job with generated selector and pod labels. Labels set by the client are not overwritten, so that validation rejects them if
- * they are wrong.
+ * Returns the Job with the generated selector and pod labels. Labels set by the client are not overwritten; validation rejects them if they
+ * are wrong.
  */
 export function withGeneratedSelector(job: ApiObject): ApiObject {
   if (isManual(job)) return job;
@@ -42,7 +42,8 @@ const withLabelsOfPods = (labelled: ApiObject, job: ApiObject): ApiObject =>
     : labelled;
 
 /**
- * Returns true if the Job's pods have the labels with the prefix `batch.kubernetes.io/`. Pods of old Jobs have only the unprefixed ones.
+ * Returns true if the Job's pod template has the generated labels with the prefix `batch.kubernetes.io/`. Old Jobs have only the unprefixed
+ * ones.
  */
 export function hasPrefixedLabels(job: ApiObject): boolean {
   const labels = objectAt(job, ...LABELS) ?? {};

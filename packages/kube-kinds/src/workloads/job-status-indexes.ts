@@ -5,7 +5,10 @@ import { numberAt, objectAt, textAt, valueAt } from '../values.ts';
 import { countIndexes, overlapProblem } from './index-intervals.ts';
 import { isIndexed } from './job-spec.ts';
 
-/** Input of a check. `isChanged` returns true if any of the named values has changed; upstream applies most rules only then. */
+/**
+ * Input of a check of a Job's status. `isChanged` returns true if any of the named status fields has changed; upstream applies most rules
+ * only then.
+ */
 export type Check = { job: ApiObject; old: ApiObject; field: Field; isChanged: (...names: string[]) => boolean };
 
 export function validateIndexes({ job, field, isChanged }: Check): void {

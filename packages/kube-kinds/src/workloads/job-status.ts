@@ -98,7 +98,7 @@ function validateFinished(check: Check): void {
     field.at('ready').invalid(ready, 'cannot set more ready pods than active');
 }
 
-/** Rejects changes that undo something final, such as a terminal condition. */
+/** Rejects status changes that undo something final, such as a terminal condition. */
 function validateChange({ job, old, field, isChanged }: Check): void {
   const at = field.at('conditions');
   for (const type of ['Failed', 'Complete', 'FailureTarget'])

@@ -68,7 +68,7 @@ function mayChangeTemplate(old: ApiObject): boolean {
   return isSuspended && (!hasStarted || hasEnded) && (numberAt(old, 'status', 'active') ?? 0) === 0;
 }
 
-/** Returns the old template with the scheduling directives of the new one. */
+/** Returns the old pod template with the scheduling directives of the new one. */
 function withDirectives(old: JsonObject, template: JsonObject): JsonObject {
   let result = old;
   for (const path of DIRECTIVES) result = withValue(result, path, valueAt(template, ...path));
@@ -78,7 +78,10 @@ function withDirectives(old: JsonObject, template: JsonObject): JsonObject {
   return isEmpty ? withValue(result, ['spec', 'affinity'], undefined) : result;
 }
 
-/** Returns the old template with the resources of the new one. Containers that differ between the two are left unchanged. */
+/**
+ * Returns the old pod template with the container resources of the new one. Lists whose containers do not match are left unchanged, so that
+ * the difference is reported.
+ */
 function withResources(old: JsonObject, template: JsonObject): JsonObject {
   let result = old;
   for (const list of ['containers', 'initContainers']) {

@@ -19,7 +19,7 @@ function validate(object: ApiObject, old?: ApiObject): FieldError[] {
   const spec = objectAt(object, 'spec') ?? {};
   const { minAvailable, maxUnavailable } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    // upstream's error shows the Go struct
+    // upstream's error prints the value as a Go struct
     const shown = {
       MinAvailable: minAvailable,
       Selector: valueAt(spec, 'selector') ?? null,

@@ -44,7 +44,10 @@ function gatedCondition(nowMs: number): JsonObject {
   };
 }
 
-/** Merges `matchLabelKeys` and `mismatchLabelKeys` into the selectors, with the pod's own label values. */
+/**
+ * Merges `matchLabelKeys` and `mismatchLabelKeys` into the label selectors of affinity terms and topology spread constraints, using the
+ * pod's own label values.
+ */
 function withLabelKeys(spec: JsonObject, pod: ApiObject): JsonObject {
   const labels = objectAt(pod, 'metadata', 'labels') ?? {};
   let result = withItems(spec, ['topologySpreadConstraints'], (constraint) =>

@@ -16,7 +16,8 @@ const namesOf = (pod: ApiObject, list: string): string[] =>
   objectsAt(pod, 'spec', list).map((container) => textAt(container, 'name'));
 
 /**
- * Returns the old pod with the new resources and resize policies of its containers. If the containers differ, validation reports the error.
+ * Returns the old pod with the new resources and resize policies of its containers. If the two pods' containers differ, returns the new
+ * pod, so that validation reports the error.
  */
 export function prepareResize(pod: ApiObject, old: ApiObject): ApiObject {
   if (LISTS.some((list) => namesOf(pod, list).length !== namesOf(old, list).length)) return pod;
@@ -69,7 +70,7 @@ function unresizableProblem(old: ApiObject): string | undefined {
 const isSameQos = (pod: ApiObject, old: ApiObject): boolean =>
   (textAt(old, 'status', 'qosClass') || qosClassOf(old)) === qosClassOf(pod);
 
-/** Returns true if the pod's node supports resizing. Nodes that do report the resources of running containers. */
+/** Returns true if the pod's node supports resizing, which is the case if it reports the resources of running containers. */
 function isSupported(old: ApiObject): boolean {
   const running = objectsAt(old, 'status', 'containerStatuses').find(
     (status) => objectAt(status, 'state', 'running') !== undefined,

@@ -43,7 +43,7 @@ function withOldGenerations(status: JsonObject, old: JsonObject): JsonObject {
   return retain(complete, old);
 }
 
-/** Removes fields of features disabled by default. */
+/** Removes status fields of features that are disabled by default. */
 function withoutDisabledStatus(status: JsonObject): JsonObject {
   let result = withValue(status, ['nodeAllocatableResourceClaimStatuses'], undefined);
   for (const list of ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'])
@@ -78,7 +78,7 @@ function validateConditions(conditions: readonly JsonObject[], field: Field): vo
     const type = textAt(condition, 'type');
     const generation = numberAt(condition, 'observedGeneration') ?? 0;
     if (generation < 0) field.at(index, 'observedGeneration').invalid(generation, 'must be a non-negative integer');
-    // upstream's error capitalizes this field name
+    // upstream's error capitalizes this field's name
     if (!SYSTEM_CONDITIONS.includes(type)) field.at(index, 'Type').invalidEach(type, qualifiedNameProblems(type));
   }
 }
@@ -106,7 +106,7 @@ function validateClaims(pod: ApiObject, field: Field): void {
   }
 }
 
-/** Allows at most one address per IP family. Existing addresses are always valid. */
+/** Allows at most one address per IP family. Addresses that the status already has are always valid. */
 function validateAddresses(pod: ApiObject, old: ApiObject, field: Field): void {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const addressesOf = (holder: ApiObject) => objectsAt(holder, 'status', list).map((one) => textAt(one, 'ip'));
@@ -119,5 +119,5 @@ function validateAddresses(pod: ApiObject, old: ApiObject, field: Field): void {
     field.invalid(shownAddresses(addresses), 'may specify no more than one IP for each IP family');
 }
 
-/** Formats addresses as Go structs, as shown in upstream's errors. */
+/** Formats IP addresses as Go structs, as shown in upstream's errors. */
 const shownAddresses = (addresses: readonly string[]): JsonObject[] => addresses.map((IP) => ({ IP }));

@@ -16,7 +16,7 @@ export function defaultTemplateAt<T extends JsonObject>(object: T, path: readonl
   return template === undefined ? object : withValue(object, path, defaultPodTemplate(template));
 }
 
-/** Removes disabled fields from the template at `path`, unless the old object already has them. */
+/** Removes fields of disabled features from the template at `path`, unless the old object already has them. */
 export function prepareTemplateAt<T extends JsonObject>(
   object: T,
   old: JsonObject | undefined,

@@ -54,7 +54,10 @@ function validateSpecUpdate(
     field.forbidden(`pod updates may not change fields other than ${MUTABLE}\n${jsonDiff(old, others)}`);
 }
 
-/** Validates the containers (ValidateContainerUpdates). Returns false if no further comparison is possible. */
+/**
+ * Validates changes to the containers (ValidateContainerUpdates). Returns false if the specs cannot be compared any further, because the
+ * containers' number or names differ.
+ */
 function validateContainers(spec: JsonObject, old: JsonObject, field: Field): boolean {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const containers = objectsAt(spec, list);
@@ -70,7 +73,7 @@ function validateContainers(spec: JsonObject, old: JsonObject, field: Field): bo
   return true;
 }
 
-/** A deadline can be set or shortened. Returns false if the new deadline is invalid. */
+/** Validates the deadline, which can be set or shortened. Returns false if the new deadline is invalid. */
 function validateDeadline(spec: JsonObject, old: JsonObject, field: Field): boolean {
   const deadline = numberAt(spec, 'activeDeadlineSeconds');
   const before = numberAt(old, 'activeDeadlineSeconds');
@@ -86,7 +89,7 @@ function validateDeadline(spec: JsonObject, old: JsonObject, field: Field): bool
   return false;
 }
 
-/** Tolerations can be added. Only `tolerationSeconds` can change in existing ones. */
+/** Allows adding tolerations. In existing ones, only `tolerationSeconds` can change. */
 function validateAddedTolerations(
   spec: JsonObject,
   old: JsonObject,
@@ -112,7 +115,7 @@ function validateDeletedGates(spec: JsonObject, old: JsonObject, field: Field): 
   }
 }
 
-/** Returns the new spec with the old values of mutable fields. Any remaining difference is an error. */
+/** Returns the new spec with the mutable fields reset to their old values. Any remaining difference from the old spec is an error. */
 function withOldFields(spec: JsonObject, old: JsonObject): JsonObject {
   let result = spec;
   for (const list of LISTS) {

@@ -13,15 +13,15 @@ import {
   withValue,
 } from '../values.ts';
 
-/** Metadata of a scale: the fields that identify the object. */
+/** Metadata of a Scale: the fields that identify the scaled object. */
 const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];
 
 const REPLICAS = ['spec', 'replicas'];
 
-/** API versions of workloads that may occur in managed fields. Only the last one is served. */
+/** API versions of workloads that may occur in `managedFields`. Only the last one is served. */
 const WORKLOAD_VERSIONS = ['apps/v1beta1', 'apps/v1beta2', 'apps/v1'];
 
-/** Returns the scale strategy of a kind. If `isPlainSelector` is true, the kind's selector is a plain label map. */
+/** Returns the `scale` strategy of a kind. If `isPlainSelector` is true, the kind's selector is a plain label map. */
 export const scaleOf = ({ isPlainSelector = false, versions = WORKLOAD_VERSIONS } = {}): ScaleStrategy => ({
   replicasPaths: Object.fromEntries(versions.map((version) => [version, REPLICAS])),
   scaleOf: (object) => {
@@ -49,7 +49,7 @@ export const scaleOf = ({ isPlainSelector = false, versions = WORKLOAD_VERSIONS 
   },
 });
 
-/** Go omits the number of replicas if it is 0. */
+/** Returns the Scale's `spec`; Go omits `replicas` if it is 0. */
 function replicasOf(object: ApiObject): JsonObject {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 0;
   return replicas === 0 ? {} : { replicas };

@@ -18,7 +18,7 @@ import {
 
 const RETENTION = ['whenDeleted', 'whenScaled'];
 
-/** How to validate a spec. `skipTemplate` skips the template because the stored one is already invalid. */
+/** How to validate a StatefulSet spec. `skipTemplate` skips the pod template because the stored one is already invalid. */
 type SpecOptions = { pod: PodOptions; isUpdate: boolean; skipTemplate?: boolean };
 
 export function validateStatefulSetSpec(
@@ -50,8 +50,8 @@ export function validateStatefulSetSpec(
 }
 
 /**
- * Validates the template. As in the controller, a volume is added for each claim template, and the template's host name is ignored. Without
- * options, the pod template itself is not validated.
+ * Validates the pod template. As in the StatefulSet controller, adds a volume for each volume claim template and ignores the template's
+ * host name and subdomain. If `options` is undefined, does not validate the template's pod spec.
  */
 function validateTemplate(spec: JsonObject, field: Field, options: PodOptions | undefined): void {
   validateTemplateLabels(spec, field);

@@ -10,7 +10,7 @@ export function validateStatefulStrategy(strategy: JsonObject, field: Field): vo
   if (type === 'RollingUpdate') {
     if (rollingUpdate !== undefined) validateRollingUpdate(rollingUpdate, field.at('rollingUpdate'));
   } else if (type !== 'OnDelete') {
-    // upstream's error shows the Go struct
+    // upstream's error prints the value as a Go struct
     field.invalid({ Type: type, RollingUpdate: shown(rollingUpdate) }, "must be 'RollingUpdate' or 'OnDelete'");
   } else if (rollingUpdate !== undefined)
     field.at('rollingUpdate').invalid(shown(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'");

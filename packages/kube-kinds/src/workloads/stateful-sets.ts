@@ -36,7 +36,7 @@ const COUNTS = [
   ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
   ...['observedGeneration', 'collisionCount'],
 ];
-/** Mutable fields of the spec. */
+/** Mutable fields of a StatefulSet spec. */
 const MUTABLE = [
   ...['replicas', 'template', 'updateStrategy', 'minReadySeconds', 'ordinals', 'revisionHistoryLimit'],
   'persistentVolumeClaimRetentionPolicy',
@@ -126,7 +126,7 @@ function validateStatus(object: ApiObject, old: ApiObject): FieldError[] {
 
 function warnings(object: ApiObject, old: ApiObject | undefined): string[] {
   const claims = objectsAt(object, ...CLAIMS).flatMap((claim, index) => {
-    // upstream's warnings contain a different path for updates
+    // upstream's claim template warnings have an extra `Spec` in the path for updates
     const at = new Field().at('spec', 'volumeClaimTemplates', index);
     return claimWarnings(objectAt(claim, 'spec'), old === undefined ? at : at.at('Spec'));
   });

@@ -12,7 +12,7 @@ export function retainStatus(object: ApiObject, old: ApiObject): ApiObject {
   return old.status === undefined ? (others as ApiObject) : { ...object, status: old.status };
 }
 
-/** Keeps everything except status and metadata in a status update. */
+/** In a status update, keeps everything of the old object except status and metadata. */
 export function statusOnly(object: ApiObject, old: ApiObject): ApiObject {
   const { status: _, ...others } = old;
   const status = object.status === undefined ? {} : { status: object.status };
@@ -24,7 +24,7 @@ export function validateCounts(status: JsonObject | undefined, names: readonly s
   for (const name of names) field.at(name).notNegative(numberAt(status, name));
 }
 
-/** Requires the named counts in a status not to exceed the count named by `limit`. `words` is the error message. */
+/** Requires the named counts in a status not to exceed the status field named by `limit`. `words` is the error message. */
 export function validateAtMost(
   status: JsonObject | undefined,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Runs objects through a strategy like the server: decodes, sets defaults, prepares and validates. */
+/** Runs objects through a strategy as the API server does: decodes, sets defaults, prepares and validates. */
 import assert from 'node:assert/strict';
 import { decodeJson, Schema } from '@podwright/kube-schema';
 import type { ApiObject } from '../api-object.ts';
@@ -12,7 +12,7 @@ const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 export type TestObject = { apiVersion: string; kind: string; metadata?: JsonObject; [field: string]: unknown };
 
-/** The object as decoded by the server. */
+/** Returns the object as the API server decodes it. */
 export function decode(object: TestObject): ApiObject {
   const type = schema.kindOf(object);
   assert.ok(type, `${object.apiVersion} ${object.kind} is a kind`);
@@ -30,7 +30,7 @@ export const strategyOf = (resource: string): Strategy => {
 export const withDefaults = (resource: string, object: TestObject): ApiObject =>
   strategyOf(resource).applyDefaults?.(decode(object)) ?? decode(object);
 
-/** The object as stored after its creation, without generated metadata. */
+/** Returns the object as stored after its creation, without generated metadata. */
 export function created(resource: string, object: TestObject): ApiObject {
   const complete = withDefaults(resource, object);
   const context = { user: { username: 'admin', groups: [] }, nowMs: NOW_MS };
@@ -43,7 +43,7 @@ export const shown = (errors: readonly FieldError[]): string[] =>
 export const createErrors = (resource: string, object: TestObject): string[] =>
   shown(strategyOf(resource).validate?.(created(resource, object)) ?? []);
 
-/** The errors of an update that applies `change` to the stored object. */
+/** Returns the validation errors of an update that applies `change` to the stored object. */
 export function updateErrors(resource: string, old: ApiObject, change: (object: ApiObject) => ApiObject): string[] {
   const strategy = strategyOf(resource);
   const changed = change(structuredClone(old));
@@ -52,7 +52,7 @@ export function updateErrors(resource: string, old: ApiObject, change: (object: 
   return shown(strategy.validateUpdate?.(prepared, old) ?? []);
 }
 
-/** The object and the errors after updating a subresource. */
+/** Updates a subresource. Returns the resulting object and the validation errors. */
 export function updateSubresource(
   { resource, name }: { resource: string; name: string },
   old: ApiObject,
@@ -92,7 +92,7 @@ export const POD: TestObject = {
 
 const TEMPLATE = { metadata: { labels: { app: 'web' } }, spec: { containers: [CONTAINER] } };
 
-/** A valid workload with a selector and a template. */
+/** Returns a valid workload with a selector and a template. */
 export const workload = (apiVersion: string, kind: string, spec: JsonObject = {}): TestObject => ({
   apiVersion,
   kind,

@@ -47,7 +47,7 @@ export function validateEndlessPods(spec: JsonObject, field: Field, kind: string
     at.at('activeDeadlineSeconds').forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
-/** Validates the template of a Deployment or ReplicaSet. If the selector is invalid, nothing else is reported. */
+/** Validates the pod template of a Deployment or ReplicaSet. If the selector is invalid, no other problems are reported. */
 export function validateReplicaTemplate(spec: JsonObject, field: Field, options: PodOptions): void {
   if (!isUsableSelector(objectAt(spec, 'selector')))
     return field.at('selector').invalid(shownSelector(spec.selector), 'invalid label selector');
@@ -66,7 +66,7 @@ export function validateCountOrPercent(value: unknown, field: Field): void {
   else field.notNegative(typeof value === 'number' ? value : 0);
 }
 
-/** Returns the number in a count or a percentage. */
+/** Returns the numeric value of a count or a percentage. */
 export function countOrPercent(value: unknown): number {
   if (typeof value === 'number') return value;
   const text = typeof value === 'string' ? value : '';

@@ -8,7 +8,7 @@ export type Path = readonly PathElement[];
  */
 export class FieldSet {
   readonly members: ReadonlySet<PathElement>;
-  /** Subsets, keyed by the path element that leads to them; none of them is empty. */
+  /** The members below each path element, as sets of paths relative to that element; none of these sets is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>;
 
   /** Takes ownership of `members` and `children`, which must not be modified afterwards. Empty children are dropped. */
@@ -65,7 +65,7 @@ export class FieldSet {
     for (const element of sortedElements(this.children.keys())) yield* this.below(element).paths([...above, element]);
   }
 
-  /** Returns the set without the other set's members. `change` computes the new subsets. */
+  /** Returns the set without the other set's members. `change` computes the new subset below each path element. */
   #without(other: FieldSet, change: (set: FieldSet, element: PathElement) => FieldSet): FieldSet {
     if (this.isEmpty || other.isEmpty) return this;
     const members = filtered(this.members, (element) => !other.members.has(element));

@@ -30,7 +30,7 @@ function parse(fields: unknown): FieldSet {
   return new FieldSet(members, children);
 }
 
-/** Most objects in managed fields are empty, so this must be fast. */
+/** Most objects in FieldsV1 are `{}`, so this check must be fast. */
 function isEmptyObject(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   for (const _ in value) return false;

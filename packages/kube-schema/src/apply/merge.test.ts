@@ -8,14 +8,14 @@ import { structNode } from './node.ts';
 const schema = await Schema.load();
 const node = (type: string) => structNode(schema, schema.type(type));
 
-/** Merges sets of scalars, written in the form `a b c`. */
+/** Checks the merge of a live and an applied set of scalars, each written in the form `a b c`. */
 function checkSet(live: string, applied: string, expected: string): void {
   const object = (text: string) => ({ finalizers: text === '' ? [] : text.split(' ') });
   const merged = mergeApplied(node('meta.v1.ObjectMeta'), object(live), object(applied)) as JsonObject;
   assert.deepEqual(merged, object(expected), `${live} + ${applied}`);
 }
 
-/** Merges lists of ports, written in the form `80/TCP 81/UDP`. */
+/** Checks the merge of live and applied lists of ports, each written in the form `80/TCP 81/UDP`. */
 function checkPorts(live: string, applied: string, expected: string): void {
   const ports = (text: string) =>
     text.split(' ').map((one) => ({ port: Number(one.split('/')[0]), protocol: one.split('/')[1] }));

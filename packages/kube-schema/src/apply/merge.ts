@@ -31,7 +31,7 @@ class ListMerge {
   readonly #live: unknown[];
   readonly #liveElements: PathElement[];
   readonly #appliedElements: PathElement[];
-  /** Live values by path element; `undefined` for elements with a duplicate key, which are replaced as a whole. */
+  /** Live list elements by path element; `undefined` for elements with a duplicate key, which are replaced as a whole. */
   readonly #liveByElement = new Map<PathElement, unknown>();
   readonly #appliedByElement = new Map<PathElement, unknown>();
   readonly #result: unknown[] = [];
@@ -67,7 +67,7 @@ class ListMerge {
         left++;
       } else if (live !== undefined && this.#isWaitedFor(live, applied, shared[nextShared])) left++;
       else if (live !== undefined && !this.#appliedByElement.has(live)) {
-        // take the value by position, because duplicates share the same element key
+        // take the element by position, because duplicates share the same key
         this.#result.push(this.#live[left]);
         left++;
       } else {
@@ -78,7 +78,7 @@ class ListMerge {
     return this.#result;
   }
 
-  /** Whether a live element that is in both lists must wait because, in the configuration's order, another shared element comes first. */
+  /** Whether a live element that is in both lists must wait because another element that is in both comes first in the configuration. */
   #isWaitedFor(live: PathElement, applied: PathElement | undefined, nextShared: PathElement | undefined): boolean {
     return applied !== undefined && this.#appliedByElement.has(live) && nextShared !== undefined && nextShared !== live;
   }

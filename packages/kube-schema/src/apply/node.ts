@@ -1,4 +1,4 @@
-/** Types as server-side apply sees them: leaves, and lists and maps that are merged. */
+/** Types as server-side apply sees them, as a tree of nodes: leaves, and lists and maps that are merged. */
 import { PodwrightError } from '@podwright/base';
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
 import { allowsAnyField, type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
@@ -10,7 +10,7 @@ import { keyElement, type PathElement, valueElement } from './path-element.ts';
 export type Node =
   /** `isAtomic`: the leaf is a list, map or struct rather than a single value. */
   | { kind: 'leaf'; isAtomic?: true }
-  /** `defaults`: the values of keys that elements omit. */
+  /** `defaults`: default values of the keys, for list elements that omit them. */
   | { kind: 'list'; keys: readonly string[]; defaults?: JsonObject; element: Node }
   | { kind: 'map'; at(name: string): Node | undefined; isNamed(name: string): boolean }
   /** A value whose type is not declared: an object is merged, any other value is a leaf. */
@@ -23,7 +23,10 @@ const ATOMIC: Node = { kind: 'leaf', isAtomic: true };
 const DEDUCED: Node = { kind: 'deduced' };
 const DEDUCED_MAP: Node = { kind: 'map', isNamed: () => false, at: () => DEDUCED };
 
-/** Returns the node used to compare or merge values. */
+/**
+ * Returns the node itself or, if it is `deduced`, the type deduced from the values to compare or merge: a map if they are objects,
+ * otherwise a leaf.
+ */
 export function nodeFor(node: Node, ...values: readonly unknown[]): Exclude<Node, { kind: 'deduced' }> {
   if (node.kind !== 'deduced') return node;
   const present = values.filter((value) => value !== undefined && value !== null);

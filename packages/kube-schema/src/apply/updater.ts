@@ -27,7 +27,7 @@ export type ApplyConflict = { manager: string; field: string };
 export type Applied = { object: JsonObject; managers: Managers } | { conflicts: ApplyConflict[] };
 
 type Change = {
-  /** The stored object; `{}` if none exists yet. */
+  /** The stored object to which the change is applied; `{}` if none exists yet. */
   live: JsonObject;
   managers: Managers;
   /** The field manager that makes the change. */
@@ -80,7 +80,7 @@ export class FieldUpdater {
   }
 
   /**
-   * Returns the fields of a configuration that have the same values in an object, in the form of `ApplyConflict.field`. Throws
+   * Returns the fields of a configuration that have the same values in an object, formatted like `ApplyConflict.field`. Throws
    * `invalid_argument` for list elements without keys.
    */
   unchangedFields(configuration: JsonObject, object: JsonObject): Set<string> {
@@ -126,7 +126,10 @@ function conflictsOf({ added, modified }: Comparison, managers: Managers, applyi
     );
 }
 
-/** Returns the managers after a change. Other managers lose the fields that it changed; managers that own no fields are omitted. */
+/**
+ * Returns the managers after `changing` has changed the object. Other managers lose the fields that it changed; managers that own no fields
+ * are omitted.
+ */
 function transferred(
   { added, modified, removed }: Comparison,
   managers: Managers,

@@ -43,7 +43,7 @@ export function decodeCustom(
 
 type MetadataDecoding = { schema: Schema; path: JsonPath; problems: Problems };
 
-/** Decodes the metadata of the object, or of an object embedded in it. */
+/** Decodes the metadata of the custom object, or of an object embedded in it. */
 function decodedMetadata(value: unknown, { schema, path, problems }: MetadataDecoding): unknown {
   const own = new Problems([]);
   try {

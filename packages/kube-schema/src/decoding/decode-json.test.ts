@@ -9,7 +9,7 @@ const schema = await Schema.load();
 const decode = (kind: string, value: unknown, duplicates?: JsonPath[]) =>
   decodeJson(value, { schema, type: schema.type(kind), duplicates });
 
-/** Checks the decoded object, as Go would encode it. */
+/** Checks the decoded object against the JSON that Go would encode from it. */
 function check(kind: string, value: unknown, expected: object): void {
   assert.deepEqual(decode(kind, value).object, expected);
 }

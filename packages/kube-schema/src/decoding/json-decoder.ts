@@ -6,7 +6,7 @@ import { type Context, Problems, pathOf, rootContext } from './problems.ts';
 import { readScalar } from './scalar-readers.ts';
 import { VALUE_READERS } from './value-readers.ts';
 
-/** A value's type name in the schema, and its type name in Go's error messages. */
+/** The name of a value's type in the schema, and its Go type as shown in error messages. */
 type Target = { type: string; goType: string };
 
 /**
@@ -118,7 +118,7 @@ export class JsonDecoder {
   }
 }
 
-/** Returns the position of a list element or map value. */
+/** Returns the decoder's position at a list element or map value, for error messages. */
 const elementContext = (above: Context, step: string | number): Context => ({
   struct: above.struct,
   below: { above, step },

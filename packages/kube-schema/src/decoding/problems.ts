@@ -8,7 +8,7 @@ import { withEmbedded } from './embedded-structs.ts';
 /** Maximum number of problems, as in upstream's decoder. */
 const MAX_PROBLEMS = 100;
 
-/** Field names and list indexes, starting from an object's root. */
+/** Path of a decoded value: field names and list indexes, starting from the object's root. */
 export type JsonPath = readonly (string | number)[];
 
 /** Formats a JSON path like `spec.containers[0].name`; field names are not quoted. */
@@ -20,7 +20,7 @@ export function formatPath(path: JsonPath): string {
 }
 
 /**
- * The decoder's position: a field or element, and the position above it. The text for an error message is only built if there is a problem,
+ * The decoder's position: a field or element, and the position that contains it. The path's text is only built when a problem is reported,
  * because almost all objects have none.
  */
 export type Context = {
@@ -28,11 +28,11 @@ export type Context = {
   struct: string;
   below:
     | { root: JsonPath }
-    /** `field`: the field's name, unless the step is a list index or a map key. */
+    /** `step` is a field name, a list index or a map key; `field` is set only if it is a field name. */
     | { above: Context; step: string | number; field?: string };
 };
 
-/** Returns the position of an object to decode. `path`: its path within another object. */
+/** Returns the position at the root of an object to decode. `path`: the object's path within another object, if it is embedded in one. */
 export const rootContext = (path: JsonPath = [], struct = ''): Context => ({ struct, below: { root: path } });
 
 /** Returns the path from the root to a position. */
@@ -49,7 +49,7 @@ export function fieldsOf({ struct, below }: Context): string {
   return above === '' ? shown : `${above}.${shown}`;
 }
 
-/** What upstream decodes: JSON, or the maps produced by a strategic merge patch. Their error messages differ. */
+/** What upstream decodes: JSON, or the maps produced by a strategic merge patch. The two decoders' error messages differ. */
 export type DecodingSource = 'json' | 'map';
 
 /** Collects the problems found in one object. */
@@ -59,7 +59,7 @@ export class Problems {
   readonly #strict = new Set<string>();
   #firstError: string | undefined;
 
-  /** `duplicates`: paths of fields that occur more than once in the source text, because a parsed JSON value does not show this. */
+  /** `duplicates`: paths of fields that occur more than once in the source text, which cannot be seen in parsed JSON. */
   constructor(duplicates: readonly JsonPath[], source: DecodingSource = 'json') {
     this.#duplicates = new Set(duplicates.map(formatPath));
     this.#isMap = source === 'map';
@@ -98,7 +98,9 @@ export class Problems {
     this.error(this.#isMap ? `error decoding from json: ${message}` : message);
   }
 
-  /** Returns the position to show in errors of `UnmarshalJSON`. When decoding maps, these errors show no position. */
+  /**
+   * Returns the position to show in errors of `UnmarshalJSON`. When upstream decodes maps rather than JSON, these errors show no position.
+   */
   shown(context: Context): Context {
     return this.#isMap ? { ...context, struct: '' } : context;
   }
@@ -107,17 +109,17 @@ export class Problems {
     this.#firstError ??= message;
   }
 
-  /** Throws the first error, if there is one. */
+  /** Throws the first decoding error, if there is one. */
   check(): void {
     if (this.#firstError !== undefined) throw decodeError(this.#firstError);
   }
 
-  /** Reports all fields that occur more than once in the source text. */
+  /** Reports all fields that occur more than once in the source text as strict problems. */
   allDuplicates(): void {
     for (const text of this.#duplicates) this.#add(`duplicate field ${goQuote(text)}`);
   }
 
-  /** Adds the strict problems of another part of the object. */
+  /** Adds the strict problems found while decoding another part of the object. */
   merge({ strict }: Problems): void {
     for (const problem of strict) this.#add(problem);
   }
@@ -138,7 +140,7 @@ function wrongTypeText(value: string, goType: string, context: Context): string 
   return `json: cannot unmarshal ${value} into Go ${targetText(context)} of type ${goType}`;
 }
 
-/** Names the target that a value is decoded into, as in Go's errors. */
+/** Returns the target that a value is decoded into, as named in Go's errors: `value` or `struct field STRUCT.FIELDS`. */
 export const targetText = (context: Context): string =>
   context.struct === '' ? 'value' : `struct field ${context.struct}.${fieldsOf(context)}`;
 

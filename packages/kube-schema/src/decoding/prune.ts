@@ -4,9 +4,9 @@ import { type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
 import type { JsonPath } from './problems.ts';
 
 export type Pruning = {
-  /** Called with the path of each removed field. */
+  /** Called with the path of each field that is removed. */
   removed: (path: JsonPath) => void;
-  /** Decodes the metadata of the object, or of an object embedded in it. */
+  /** Decodes the metadata of the object being pruned, or of an object embedded in it. */
   metadata: (value: unknown, path: JsonPath) => unknown;
 };
 

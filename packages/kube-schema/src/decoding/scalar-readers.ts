@@ -1,4 +1,4 @@
-/** Decodes Go's scalar types. Errors are collected, and decoding continues. */
+/** Decodes values of Go's scalar types. Errors are collected, and decoding continues. */
 import type { ScalarType } from '../schema/field.ts';
 import type { Context, Problems } from './problems.ts';
 
@@ -39,7 +39,7 @@ function fits(value: number, type: 'int32' | 'int64'): boolean {
   return Number.isInteger(value) && value >= -limit && value < limit;
 }
 
-/** Decodes padded base64 that may contain line breaks, and re-encodes it without them, as Go does. */
+/** Decodes padded base64 that may contain line breaks, and re-encodes it without line breaks, as Go does. */
 function readBytes(text: string, problems: Problems): string | undefined {
   const joined = text.replaceAll(/[\r\n]/g, '');
   const wrong = /[^A-Za-z0-9+/]/.exec(joined.replace(/={1,2}$/, ''));

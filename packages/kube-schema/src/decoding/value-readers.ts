@@ -1,5 +1,5 @@
 /**
- * Structs that are represented by a single value in JSON. They are decoded like Go's `UnmarshalJSON` and encoded like its `MarshalJSON`.
+ * Structs that JSON represents as a single value. They are decoded like Go's `UnmarshalJSON` does and encoded like its `MarshalJSON`.
  * Errors end decoding immediately.
  */
 import { isJsonObject } from '../json.ts';
@@ -9,7 +9,7 @@ import { timeProblem } from './go-time.ts';
 import { type Context, decodeError, targetText, wrongTypeError } from './problems.ts';
 import { canonicalQuantity, QUANTITY_ERROR } from './quantity-text.ts';
 
-/** Decodes a custom resource schema that is nested in a value. */
+/** Decodes a custom resource schema that is nested in another value. */
 export type ReadSchema = (value: unknown) => unknown;
 
 type ValueReader = (value: unknown, context: Context, readSchema: ReadSchema) => unknown;
@@ -55,7 +55,7 @@ const schemaOrBool: ValueReader = (value, _context, readSchema) => {
   return readSchema(value);
 };
 
-/** Like Go, ignores values that are neither an object nor a list. */
+/** Like Go, ignores values that are neither an object nor a list, such as strings. */
 const schemaOrArray: ValueReader = (value, _context, readSchema) => {
   if (isJsonObject(value)) return readSchema(value);
   return Array.isArray(value) && value.length > 0 ? value.map(readSchema) : null;

@@ -2,8 +2,8 @@ import { isJsonObject } from '../json.ts';
 import { type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
 
 /**
- * Returns server-side apply's errors for values that are not lists or maps although their custom kind's schema requires it: `.spec.ports:
- * expected list, got &{x}`. Such values cannot be merged.
+ * Returns server-side apply's errors for values of a custom object that are not lists or maps although its schema requires it:
+ * `.spec.ports: expected list, got &{x}`. Such values cannot be merged.
  */
 export function wrongStructures(value: unknown, schema: CustomSchema, path = ''): string[] {
   if (value === null || value === undefined) return [];

@@ -1,4 +1,4 @@
-/** Directives of strategic merge patches (Kubernetes design proposals: strategic-merge-patch, preserve-order-in-strategic-merge-patch). */
+/** Directives in strategic merge patches (Kubernetes design proposals: strategic-merge-patch, preserve-order-in-strategic-merge-patch). */
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 import { patchError } from './patch-error.ts';
 

@@ -35,7 +35,7 @@ export function orderElements(
   return [...result, ...patched.slice(next)];
 }
 
-/** Returns each element's first position. */
+/** Returns a map from each element to its first position in the list. */
 function positions(list: readonly unknown[], identity: Identity): Map<unknown, number> {
   const places = new Map<unknown, number>();
   for (const [index, element] of list.entries()) {

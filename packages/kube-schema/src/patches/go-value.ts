@@ -9,7 +9,7 @@ export function formatGoValue(value: unknown): string {
   return `map[${fields.map(([name, one]) => `${name}:${formatGoValue(one)}`).join(' ')}]`;
 }
 
-/** Formats a value like `%s`, which marks numbers and booleans: `%!s(int64=7)`. */
+/** Formats a value like `%s`, which marks values that are not strings: `%!s(int64=7)`. */
 export const formatGoText = (value: unknown): string =>
   typeof value === 'number' || typeof value === 'boolean'
     ? `%!s(${goTypeName(value)}=${value})`
@@ -17,7 +17,7 @@ export const formatGoText = (value: unknown): string =>
       ? '%!s(<nil>)'
       : formatGoValue(value);
 
-/** Returns the name of a value's type, such as `map[string]interface {}`. */
+/** Returns the Go name of a value's type, such as `map[string]interface {}`. */
 export function goTypeName(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';

@@ -6,11 +6,14 @@ import { checkDepth, patchError } from './patch-error.ts';
 
 /**
  * Maximum number of operations in a patch, as in upstream's API server. `MAX_COPIED_BYTES`: maximum total number of bytes that `copy`
- * operations may add, which equals the API server's limit for request bodies.
+ * operations may add; equal to the API server's limit for request bodies.
  */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
-/** Maximum number of list elements moved, which takes about a second. Each insertion into a long list moves all elements after it. */
+/**
+ * Maximum number of list elements moved by a patch's insertions and removals; moving this many takes about a second. Each insertion into a
+ * long list moves all elements after it.
+ */
 const MAX_MOVED_ELEMENTS = 1e9;
 
 type Operation = { op: string; path: string; from: string; value: unknown };
@@ -18,8 +21,8 @@ type Operation = { op: string; path: string; from: string; value: unknown };
 const failed = (message: string) => patchError('failed_precondition', message);
 
 /**
- * Applies the operations in order to a copy. Throws `invalid_argument` for anything that is not a JSON patch, `failed_precondition` for an
- * operation that does not apply, and `resource_exhausted` for too many or too expensive operations.
+ * Applies a JSON patch's operations in order to a copy of the object. Throws `invalid_argument` for anything that is not a JSON patch,
+ * `failed_precondition` for an operation that does not apply, and `resource_exhausted` for too many or too expensive operations.
  */
 export function jsonPatch(original: JsonObject, operations: unknown): JsonObject {
   checkDepth(operations);
@@ -32,7 +35,7 @@ export function jsonPatch(original: JsonObject, operations: unknown): JsonObject
   const patched = new Patched(original);
   for (const operation of operations.map(readOperation)) patched.apply(operation);
   if (!isJsonObject(patched.document)) throw failed('the patched document is not an object');
-  // move operations can nest parts of the document into each other
+  // `move` operations can nest parts of the document ever more deeply
   if (isTooDeep(patched.document)) throw failed('exceeded max depth');
   return patched.document;
 }
@@ -54,7 +57,7 @@ function wrongType(value: unknown, target: string) {
   return patchError('invalid_argument', `error decoding patch: json: cannot unmarshal ${type} into Go ${target}`);
 }
 
-/** A document and the cost of the operations applied to it so far. */
+/** A document being patched, and the cost of the operations applied to it so far. */
 class Patched {
   document: unknown;
   #copiedBytes = 0;
@@ -73,7 +76,7 @@ class Patched {
         return this.#moved(remove(this.#find(op, path)));
       case 'replace':
         if (path === '') this.document = structuredClone(value);
-        // in objects, upstream's library also accepts `replace` for absent fields
+        // upstream's library allows `replace` on absent fields of an object, too
         else set(this.#find(op, path), structuredClone(value ?? null));
         return;
       case 'test':
@@ -103,7 +106,9 @@ class Patched {
     if (!isDeepStrictEqual(found ?? null, value ?? null)) throw failed(`testing value ${path} failed: test failed`);
   }
 
-  /** Copies a value. Each copy can double the document's size, so the total size of all copies is limited. */
+  /**
+   * Returns a copy of a value for a `copy` operation. Each copy can double the document's size, so the total size of all copies is limited.
+   */
   #copy({ op, path, from }: Operation): void {
     const value = read(this.#find(op, from)) ?? null;
     if (isTooDeep(value)) throw failed('exceeded max depth');

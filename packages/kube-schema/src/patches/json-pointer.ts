@@ -2,7 +2,10 @@
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import { patchError } from './patch-error.ts';
 
-/** The location of a field or list element: the object or list that contains it, and its key. The field or element itself may be absent. */
+/**
+ * The location of a field or list element: the object or list that contains it, and its key there. The field or element itself may be
+ * absent.
+ */
 export type Location = { parent: JsonObject | unknown[]; key: string };
 
 const failed = (message: string) => patchError('failed_precondition', message);
@@ -30,7 +33,7 @@ export function set({ parent, key }: Location, value: unknown): void {
   else setField(parent, key, value);
 }
 
-/** Sets a field or inserts a list element; the key `-` means the end of the list. Returns how many elements were moved. */
+/** Sets a field or inserts a list element; the key `-` means the end of the list. Returns how many list elements were moved. */
 export function insert({ parent, key }: Location, value: unknown): number {
   if (!Array.isArray(parent)) {
     setField(parent, key, value);
@@ -44,7 +47,7 @@ export function insert({ parent, key }: Location, value: unknown): number {
   return parent.length - at;
 }
 
-/** Removes a field or a list element. Returns how many elements were moved. */
+/** Removes a field or a list element. Returns how many list elements were moved. */
 export function remove({ parent, key }: Location): number {
   if (Array.isArray(parent)) {
     const index = existingIndex(parent, key);
@@ -62,7 +65,7 @@ function existingIndex(list: unknown[], key: string): number {
   return index;
 }
 
-/** Returns an element's index. Negative indexes count from the end, as in upstream's library. */
+/** Returns a list element's index. Negative indexes count from the end, as in upstream's library. */
 function indexOf(list: unknown[], key: string): number | undefined {
   const given = toInteger(key) ?? Number.NaN;
   const index = given < 0 ? given + list.length : given;

@@ -12,7 +12,7 @@ type ListMerge = {
   /** The field that identifies list elements; `undefined` for a list of scalars. */
   mergeKey: string | undefined;
   mergeElement: MergeElement;
-  /** The value of `$setElementOrder`. Default: the order of the patch. */
+  /** The value of `$setElementOrder`. Default: the order of the elements in the patch. */
   order?: readonly unknown[];
 };
 
@@ -31,13 +31,13 @@ export function mergeList(
   const identity = byKey(mergeKey);
   const { remaining, elements } = withDirectives(original, patch, identity);
   const merged = mergeElements(remaining, elements, { identity, mergeElement });
-  // a merged element lacks its key if the key is null in the patch
+  // a merged element has no merge key if the patch sets the key to null
   const ofMerged: Identity = (element) =>
     fieldOf(element as JsonObject, mergeKey) === undefined ? null : identity(element);
   return orderElements(merged, { order: order ?? elements, server: original, identity: ofMerged });
 }
 
-/** Removes scalars from a list. */
+/** Removes the given scalars from a list. */
 export function removeScalars(list: unknown[], removed: readonly unknown[]): unknown[] {
   const removals = new Set(removed);
   return list.filter((value) => !removals.has(value));
@@ -58,7 +58,7 @@ const byKey =
     return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
   };
 
-/** Returns whether the elements are objects. Throws if they are not all of the same type or if any of them is a list. */
+/** Returns whether the elements of both lists are objects. Throws if they are not all of the same type or if any of them is a list. */
 function checkElements(original: unknown[], patch: unknown[]): boolean {
   const [first, ...others] = [...original, ...patch].map((element) =>
     Array.isArray(element) ? 'list' : element === null ? 'null' : typeof element,
@@ -69,7 +69,9 @@ function checkElements(original: unknown[], patch: unknown[]): boolean {
   return first === 'object';
 }
 
-/** Applies the patch elements that contain a `$patch` directive. Returns the remaining original and patch elements. */
+/**
+ * Applies the patch elements that contain a `$patch` directive. Returns the original elements that are left and the patch's other elements.
+ */
 function withDirectives(
   original: unknown[],
   patch: unknown[],
@@ -92,7 +94,7 @@ function withDirectives(
   };
 }
 
-/** Merges each patch element into the first element with the same merge key, or appends it. */
+/** Merges each patch element into the first original element with the same merge key, or appends it. */
 function mergeElements(
   original: unknown[],
   elements: JsonObject[],

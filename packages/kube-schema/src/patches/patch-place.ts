@@ -4,7 +4,7 @@ import { patchError } from './patch-error.ts';
 
 const PLAIN: PatchStrategy = { merge: false, retainKeys: false, replace: false };
 
-/** The type information for one position in a patch: a struct, a map whose elements have a given type, or untyped JSON. */
+/** The type information for one position in a patch: for a struct, for a map whose values have a given type, or for untyped JSON. */
 export class PatchPlace {
   readonly #schema: Schema;
   readonly #struct: StructType | undefined;

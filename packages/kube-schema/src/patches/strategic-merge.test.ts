@@ -81,7 +81,7 @@ describe('lists with a key', () => {
     const patch = { conditions: [{ type: 'B', status: 'False', message: null }] };
     const merged = { conditions: [conditions[0], { type: 'B', status: 'False' }] };
     check('apps.v1.DeploymentStatus', { conditions }, [patch, merged]);
-    // these lists have no merge strategy, so the patch replaces them
+    // the lists in this test have no merge strategy, so the patch replaces them
     const replaced = { conditions: [conditions[1]] };
     check('certificates.v1.CertificateSigningRequestStatus', { conditions }, [replaced, replaced]);
     check('rbac.v1.RoleBinding', { subjects: [{ name: 'a' }] }, [

@@ -84,7 +84,7 @@ function mergeField(original: unknown, value: unknown, { place, name }: At): unk
   return below.strategy.merge ? mergeLists(original, value, { place: below }) : value;
 }
 
-/** `order` is the value of `$setElementOrder`. */
+/** Merges a list with the list in a patch. `order` is the value of `$setElementOrder`. */
 function mergeLists(
   original: unknown[],
   patch: unknown[],

@@ -4,7 +4,7 @@ import { MAGIC, typeOf, writeKind } from './object-codec.ts';
 import { StructEncoder } from './struct-encoder.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** Field number of `items` in all list messages. `OBJECT`: field number of the object in the envelope. */
+/** Field number of `items` in all list messages. `OBJECT`: field number of the object in the envelope (runtime.Unknown). */
 const ITEMS = 2;
 const OBJECT = 2;
 

@@ -14,7 +14,7 @@ const field = (number: number, bytes: Uint8Array): Buffer => {
 const hex = (digits: string) => Buffer.from(digits.replaceAll(' ', ''), 'hex');
 
 const fallback = { apiVersion: 'v1', kind: 'Pod' };
-/** Decodes a pod from its message, which starts at byte 6 of the input if it is shorter than 128 bytes. */
+/** Decodes a pod from its encoded message. The message starts at byte 6 of the input if it is shorter than 128 bytes. */
 const decode = (message: Uint8Array, kind = fallback) =>
   decodeObject(schema, Buffer.concat([hex('6b387300'), field(2, message)]), { fallback: kind });
 

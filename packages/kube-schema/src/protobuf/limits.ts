@@ -5,7 +5,10 @@ import { malformed } from './wire-reader.ts';
  */
 export const MAX_DEPTH = 100;
 
-/** Number of values that a struct counts as. More than one, because the output includes some of the struct's empty fields. */
+/**
+ * Number of values that a struct counts as. More than one, because the output includes some of the struct's empty fields even if the input
+ * does not.
+ */
 export const VALUES_OF_STRUCT = 4;
 
 /** Default maximum number of values per object. As little as two bytes of input can encode a list element with many empty fields. */

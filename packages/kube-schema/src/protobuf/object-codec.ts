@@ -15,7 +15,7 @@ export const MAGIC = Buffer.from('k8s\0');
 /** The media type of protobuf-encoded objects. */
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
-/** The kind implied by a request's path, for objects that do not name their own. */
+/** The kind implied by a request's path, for objects that do not name their own kind. */
 export type DefaultKind = { apiVersion: string; kind: string };
 
 /** Whether the bytes start like a protobuf-encoded object. */

@@ -9,8 +9,8 @@ import { VALUE_CODECS } from './value-codecs.ts';
 import { BYTES, malformed, type Tag, type WireReader } from './wire-reader.ts';
 
 /**
- * Decodes one object's messages to the JSON that a Go program would print: fields that Go does not omit get their zero value or `null`. If
- * a field occurs twice, the last value wins.
+ * Decodes the messages of one object to the JSON that a Go program would print: fields that Go does not omit get their zero value or
+ * `null`. If a field occurs twice, the last value wins.
  */
 export class StructDecoder {
   readonly #schema: Schema;
@@ -94,7 +94,7 @@ export class StructDecoder {
   }
 }
 
-/** Returns a field's list or map, creating it for the first element or entry. */
+/** Returns the list or map collected so far for a field, creating it for the field's first element or entry. */
 function into<T>(values: Map<number, unknown>, number: number, make: () => T): T {
   const before = values.get(number) as T | undefined;
   const value = before ?? make();

@@ -4,7 +4,7 @@ import type { WireWriter } from './wire-writer.ts';
 /** Decodes a nested message of the given type to JSON. */
 export type DecodeStruct = (type: string, reader: WireReader) => unknown;
 
-/** What an encoder needs in addition to the value to encode. */
+/** An encoder's input besides the value to encode. */
 export type EncodeContext = {
   /** The field's name, for error messages. */
   name: string;
@@ -12,7 +12,7 @@ export type EncodeContext = {
   encodeStruct(type: string, value: unknown): void;
 };
 
-/** A codec for a message that is represented by a single value in JSON. */
+/** A codec for a message that JSON represents as a single value. */
 export type ValueCodec = {
   decode(reader: WireReader, decodeStruct: DecodeStruct): unknown;
   /**

@@ -1,6 +1,4 @@
-/**
- * Kubernetes messages that are represented by a single value in JSON. They are converted like Go's `MarshalJSON` and `UnmarshalJSON` do.
- */
+/** Codecs for Kubernetes messages that JSON represents as a single value. They convert like Go's `MarshalJSON` and `UnmarshalJSON`. */
 import type { ValueType } from '../schema/field.ts';
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../schema/value-text.ts';
 import { knownFields } from './known-fields.ts';
@@ -11,7 +9,7 @@ import { BYTES, malformed, VARINT } from './wire-reader.ts';
 
 const TIMESTAMP = { 1: VARINT, 2: VARINT };
 
-/** `digits`: the number of fractional digits in the seconds. A Time has none; a MicroTime has six. */
+/** `digits`: the number of fractional digits in a time's text. A Time has none; a MicroTime has six. */
 const timestamp = (digits: 0 | 6): ValueCodec => ({
   decode: (reader) => {
     const { offset } = reader;
@@ -47,7 +45,7 @@ const duration: ValueCodec = {
   },
 };
 
-/** The text is checked by validation, not here. */
+/** Whether the text is a valid quantity is checked by validation, not here. */
 const quantity: ValueCodec = {
   decode: (reader) => {
     let text = '';
@@ -60,7 +58,7 @@ const quantity: ValueCodec = {
   },
 };
 
-/** The protobuf field `type` is 0 for a number and 1 for a string. */
+/** IntOrString: the protobuf field `type` is 0 for a number and 1 for a string. */
 const intOrString: ValueCodec = {
   decode: (reader) => {
     let [type, integer, text] = [0, 0, ''];

@@ -8,7 +8,7 @@ const GROUP_START = 3;
 const GROUP_END = 4;
 const FIXED32 = 5;
 
-/** Groups are obsolete and no known field is a group, but unknown groups must still be skipped. */
+/** Groups are obsolete and no field of a Kubernetes type is a group, but unknown groups must still be skipped. */
 const MAX_GROUP_DEPTH = 100;
 
 /** A field number and a wire type. */

@@ -80,7 +80,7 @@ export class WireWriter {
     this.#bytes.set(bytes, start);
   }
 
-  /** Makes room for `count` bytes in front of the existing ones and returns its offset. */
+  /** Makes room for `count` bytes in front of the existing ones and returns the offset of the first new byte. */
   #reserve(count: number): number {
     if (count > this.#start) {
       const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.length + count + FIRST_SIZE));

@@ -29,7 +29,7 @@ export type CustomColumn = {
 
 export type CustomType = {
   readonly schema: CustomSchema;
-  /** Default: name and age. */
+  /** The printer columns. Default: name and age. */
   readonly columns?: readonly CustomColumn[];
   /** JSON paths of the fields supported by field selectors. Default: none. */
   readonly selectablePaths?: readonly string[];

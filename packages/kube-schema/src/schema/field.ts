@@ -48,7 +48,7 @@ export type Field = {
   isPointer: boolean;
   /** Whether Go omits the zero value in JSON. Structs are omitted only if they are pointers. */
   omitEmpty: boolean;
-  /** Like `omitEmpty`, but applies to structs as well. */
+  /** Like `omitEmpty`, but also omits structs that have their zero value (Go's `omitzero`). */
   omitZero: boolean;
   /** Whether the struct's fields are inlined into the enclosing struct in JSON. In protobuf, the struct is a nested message. */
   isInlined: boolean;
@@ -65,7 +65,7 @@ export type Field = {
   goType: string;
 };
 
-/** A struct in the Kubernetes API: a kind, or a part of one. */
+/** A struct in the Kubernetes API: a kind, or a type used within one. */
 export type StructType = {
   /** The fully qualified name, such as `core.v1.Pod`. */
   name: string;
@@ -80,6 +80,6 @@ export type StructType = {
   isList: boolean;
   /** Whether server-side apply replaces the struct as a whole. */
   isAtomic: boolean;
-  /** Set for custom kinds. The fields are then only those common to all objects. */
+  /** Set for custom kinds. `fields` then contains only the fields common to all objects. */
   custom?: CustomType;
 };

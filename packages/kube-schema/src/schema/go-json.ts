@@ -3,7 +3,7 @@ import { type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type ScalarType, type StructType, type ValueType } from './field.ts';
 import type { Schema } from './schema.ts';
 
-/** The zero values of scalars, and of structs that are represented by a single value in JSON. */
+/** Go's zero values of scalars, and of structs that JSON represents as a single value. */
 const ZEROS: Readonly<Record<ScalarType | ValueType, unknown>> = {
   string: '',
   bytes: '',
@@ -31,7 +31,10 @@ export function zeroOf(schema: Schema, name: string): unknown {
   return type.isList ? null : objectOf(schema, { fields: type.fields, found: () => undefined });
 }
 
-/** Encodes a struct as Go does. `found` returns the value that Go would hold in a field, or `undefined` if the field was never set. */
+/**
+ * Encodes the given fields of a struct as Go does. `found` returns the value that Go would hold in a field, or `undefined` if the field was
+ * never set.
+ */
 export function objectOf(
   schema: Schema,
   { fields, found }: { fields: readonly Field[]; found: (field: Field) => unknown },
@@ -46,7 +49,9 @@ export function objectOf(
   return result;
 }
 
-/** Encodes a struct like Go, with the fields in the order of its JSON. `values`: what Go would have in the fields that were set. */
+/**
+ * Encodes a struct like Go, with the fields in the order of its JSON. `values`: the values that Go would hold in the fields that were set.
+ */
 export function structOf(schema: Schema, type: StructType, values: ReadonlyMap<Field, unknown>): JsonObject {
   const result: JsonObject = {};
   for (const { field, unset } of unsetFields(schema, type)) {
@@ -60,7 +65,7 @@ export function structOf(schema: Schema, type: StructType, values: ReadonlyMap<F
   return result;
 }
 
-/** Returns a struct's fields, each with the JSON it has if it was never set. Computed once per type. */
+/** Returns a struct's fields, each with the JSON that Go writes if the field was never set. Computed once per type. */
 function unsetFields(schema: Schema, type: StructType): readonly { field: Field; unset: unknown }[] {
   return schema.derived(type, 'unset fields', () =>
     [...type.byName.values()].map((field) => ({ field, unset: absent(schema, field) })),

@@ -18,7 +18,7 @@ export type Resource = Subresource & {
   subresources?: Readonly<Record<string, Subresource>>;
   /** Whether a CustomResourceDefinition defines the resource. Its objects are not encoded as protobuf. */
   isCustom?: true;
-  /** Storage version of a custom resource. */
+  /** The version in which objects of a custom resource are stored. */
   storageVersion?: string;
   /** List kind of a custom kind, if its definition specifies one. */
   listKind?: string;

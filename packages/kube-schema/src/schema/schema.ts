@@ -6,18 +6,18 @@ import type { StructType } from './field.ts';
 import { type GroupVersionKind, parseApiVersion, type Resource } from './resource.ts';
 import { parseType } from './type-text.ts';
 
-/** The content of `gen/kubernetes.js`. */
+/** The data in the generated module `gen/kubernetes.js`. */
 type SchemaData = {
-  /** API groups, by the first component of their type names. */
+  /** API groups, keyed by the first component of the names of their types. */
   groups: Record<string, string>;
   resources: Resource[];
   types: Record<string, string>;
 };
 
-/** Request and response kinds that exist in every group version. */
+/** Kinds used in requests and responses that exist in every group version. */
 const IN_EACH_GROUP = /^(?:(?:Create|Delete|Get|List|Patch|Update)Options|Status|WatchEvent)$/;
 
-/** One version of a custom kind. */
+/** One version of a custom kind: its resource and its type. */
 export type CustomKind = { resource: Resource; type: CustomType };
 
 /**
@@ -31,7 +31,7 @@ export class Schema {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #types = new Map<string, StructType>();
   readonly #derived = new Map<string, unknown>();
-  /** The first component of the type names, by API group. */
+  /** The first component of the names of a group's types, by API group. */
   readonly #directories: ReadonlyMap<string, string>;
   readonly #byPlural: ReadonlyMap<string, Resource>;
 
@@ -55,7 +55,7 @@ export class Schema {
     return [...this.#builtIn, ...[...this.#custom.values()].map(({ resource }) => resource)];
   }
 
-  /** Replaces the custom kinds. If a version is not served, only its type can be looked up. */
+  /** Replaces the custom kinds. For a version that is not served, only the type can be looked up, not the resource. */
   setCustomKinds(kinds: readonly (CustomKind & { isServed?: boolean })[]): void {
     const objectType = this.type('meta.v1.PartialObjectMetadata');
     const all = kinds.map((kind) => ({ ...kind, type: customStruct(kind.resource, kind.type, objectType) }));
@@ -96,7 +96,7 @@ export class Schema {
     return type;
   }
 
-  /** Returns the result of `derive` for a built-in type, cached by purpose. */
+  /** Returns the result of `derive` for a built-in type, cached under `purpose` and the type's name. */
   derived<T>({ name }: StructType, purpose: string, derive: () => T): T {
     const key = `${purpose} ${name}`;
     if (!this.#derived.has(key)) this.#derived.set(key, derive());

@@ -23,7 +23,7 @@ const GO_NAMES: Record<string, string> = {
   schemaOrStringArray: 'v1.JSONSchemaPropsOrStringArray',
 };
 
-/** Parses a type. `structOf` looks up inlined structs. */
+/** Parses the text of a type. `structOf` looks up the types of inlined structs. */
 export function parseType(name: string, text: string, structOf: (name: string) => StructType): StructType {
   const [head = '', ...lines] = text.split('\n');
   const fields = lines.map(parseField);

@@ -3,7 +3,7 @@ import type { ApiObject } from '../api-port.ts';
 import type { Lines } from '../text/aligned.ts';
 import { describeAnnotations, describeLabels } from './metadata.ts';
 
-/** Fields that a generic description prints at its top or omits, so they are not printed with the others. */
+/** Fields that the description of an arbitrary object prints at the top or omits, so they are not printed with the others. */
 const SHOWN = new Set([
   ...['apiVersion', 'kind', 'metadata.name', 'metadata.namespace', 'metadata.labels', 'metadata.annotations'],
   'metadata.managedFields',

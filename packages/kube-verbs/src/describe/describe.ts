@@ -26,7 +26,7 @@ export type Related = Surroundings & {
 /** Kinds whose descriptions show pod counts by phase. */
 const COUNTED = new Set(['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet']);
 
-/** Reads the events of an object, and the objects shown in its description. The user may not be allowed to read all of them. */
+/** Reads an object's events and the related objects shown in its description. The user may not be allowed to read all of them. */
 export async function readRelated(api: ApiPort, object: ApiObject): Promise<Related> {
   const { kind = '', metadata } = object;
   const { namespace = '', name, uid } = metadata;

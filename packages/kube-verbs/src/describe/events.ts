@@ -16,7 +16,7 @@ export type ShownEvent = {
   metadata?: { creationTimestamp?: string };
 };
 
-/** Adds an object's events, oldest first, or `<none>`, or why they cannot be read. */
+/** Adds an object's events to the description, oldest first, or `<none>`, or why they cannot be read. */
 export function describeEvents(lines: Lines, events: readonly ShownEvent[] | Error, nowMs: number): void {
   if (events instanceof Error) return lines.field('Events', `error in fetching events: ${events.message}`);
   if (events.length === 0) return lines.add(0, 'Events:\t<none>');

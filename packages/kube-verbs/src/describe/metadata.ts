@@ -36,7 +36,7 @@ export function describeAnnotations(lines: Lines, annotations: Record<string, st
   lines.list(level, 'Annotations', texts);
 }
 
-/** Returns an object's controller as `Kind/name`. */
+/** Returns the controller that owns an object, as `Kind/name`. */
 export function controllerOf({ ownerReferences = [] }: KubeMetadata): string | undefined {
   const owner = ownerReferences.find(({ controller }) => controller === true);
   return owner && `${owner.kind}/${owner.name}`;

@@ -45,7 +45,7 @@ function describePort(lines: Lines, port: ServicePort, slices: readonly Endpoint
 /** Maximum number of endpoints listed in a description. */
 const MAX_ENDPOINTS = 3;
 
-/** Formats the first ready endpoints of a port and the number of remaining ones. */
+/** Formats a Service port's first ready endpoints and the number of remaining ones. */
 function endpointsText(slices: readonly EndpointSlice[] | Error, portName: string): string {
   if (slices instanceof Error) return `error in fetching EndpointSlices: ${slices.message}`;
   if (slices.length === 0) return '<none>';

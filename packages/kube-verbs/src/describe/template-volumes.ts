@@ -1,7 +1,7 @@
 import type { Volume } from '@podwright/kube-api';
 import type { Lines } from '../text/aligned.ts';
 
-/** Volume types with kubectl's explanations and the fields to show, keyed by the name of the source in a volume. */
+/** Volume types with kubectl's explanations and the fields to show, keyed by the name of the volume's source field, such as `configMap`. */
 const SOURCES: Record<string, { type: string; fields: readonly [label: string, key: string, absent?: string][] }> = {
   emptyDir: {
     type: "EmptyDir (a temporary directory that shares a pod's lifetime)",

@@ -80,7 +80,7 @@ export function describeDaemonSet(lines: Lines, set: Workload, { pods }: Surroun
 
 type HeadField = 'CreationTimestamp' | 'Labels' | 'Annotations' | 'Selector' | 'Controlled By' | 'Node-Selector';
 
-/** Describes the name, the namespace and the given fields, in this order. */
+/** Describes the name, the namespace and the given fields of a workload, in this order. */
 export function describeHead(lines: Lines, { metadata, spec }: Workload, fields: readonly HeadField[]): void {
   lines.field('Name', metadata.name);
   lines.field('Namespace', metadata.namespace ?? '');

@@ -5,7 +5,9 @@ import type { ApiObject } from '../api-port.ts';
 import { type Target, targetName } from '../target.ts';
 import { mergePatchBetween } from './merge-patch-between.ts';
 
-/** An edited object, and the merge patch that turns its target into it; `patch` is undefined if the object was not changed. */
+/**
+ * An edited object, and the merge patch that applies the user's edits to the target; `patch` is undefined if the object was not changed.
+ */
 export type Edit = { target: Target; after: ApiObject; patch: object | undefined };
 
 /** Returns the value for the user to edit: one object, or a `List` of several, without `managedFields`. */
@@ -45,7 +47,7 @@ function editOf(object: Partial<ApiObject> | null, targets: readonly Target[]): 
   return { target, after, patch: mergePatchBetween(before, after) };
 }
 
-/** Returns the fields that must not be edited, with their values. */
+/** Returns the fields that the user must not edit, with their values. */
 const identityOf = (object: Partial<ApiObject> | null): [string, unknown][] => [
   ['apiVersion', object?.apiVersion],
   ['kind', object?.kind],

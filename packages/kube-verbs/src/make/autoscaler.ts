@@ -11,7 +11,10 @@ export type AutoscalerOptions = {
   memory?: string;
 };
 
-/** Returns the HorizontalPodAutoscaler that `kubectl autoscale` would create. Throws `invalid_argument` if the target has no replicas. */
+/**
+ * Returns the HorizontalPodAutoscaler that `kubectl autoscale` would create. Throws `invalid_argument` if the scaled object has no
+ * replicas.
+ */
 export function autoscalerOf(target: Target, options: AutoscalerOptions): ApiObject {
   const { kind, object } = target;
   if (!kind.subresources.includes('scale'))

@@ -6,7 +6,7 @@ import type { Workload } from '../workload.ts';
 
 export type ExposeOptions = {
   name?: string;
-  /** The ports of the Service. Default: the ports declared by the object. */
+  /** The ports of the Service. Default: the ports that the exposed object declares. */
   ports?: number[];
   targetPort?: IntOrString;
   protocol?: string;

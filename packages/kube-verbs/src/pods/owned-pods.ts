@@ -4,7 +4,7 @@ import type { ApiObject, ApiPort } from '../api-port.ts';
 import { labelsText, selectorText } from '../text/selector-text.ts';
 import { inOrderOfChoice, type PodPurpose } from './pod-order.ts';
 
-/** Kinds whose selector is a LabelSelector. For the kinds in `BY_LABELS`, it is a map of labels. */
+/** Kinds whose selector is a LabelSelector. `BY_LABELS`: kinds whose selector is a plain map of labels. */
 const BY_SELECTOR = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
 const BY_LABELS = new Set(['ReplicationController', 'Service']);
 
@@ -25,10 +25,13 @@ export function podSelectorOf({ kind = '', metadata, spec }: ApiObject): string 
   );
 }
 
-/** `timeoutMs`: how long to wait for a first pod, in milliseconds. */
+/** `timeoutMs`: how long to wait for a pod if the workload has none, in milliseconds. */
 export type ChoiceOptions = { purpose: PodPurpose; timeoutMs: number };
 
-/** Returns the pods of a workload or Service, best choice first. If there are none, waits for one; rejects with `deadline_exceeded`. */
+/**
+ * Returns the pods of a workload or Service, best choice first. If there are none, waits for one; rejects with `deadline_exceeded` if none
+ * appears in time.
+ */
 export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeoutMs }: ChoiceOptions): Promise<Pod[]> {
   const { namespace = '' } = object.metadata;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;

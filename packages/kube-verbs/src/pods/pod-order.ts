@@ -1,6 +1,6 @@
 import { findCondition, type Pod } from '@podwright/kube-api';
 
-/** Compares two pods: negative if the first one is the better choice. */
+/** Compares two pods: negative if the first one is the better choice for a log or stream. */
 type Rule = (a: Pod, b: Pod) => number;
 
 const first =
@@ -52,10 +52,10 @@ const FOR_STREAMS: readonly Rule[] = [
   oldest,
 ];
 
-/** What a workload's pod is chosen for: its log, or a stream such as exec. */
+/** What a pod of the workload is needed for: its log, or a stream such as exec. */
 export type PodPurpose = 'logs' | 'streams';
 
-/** Sorts the pods, best choice first. */
+/** Sorts the pods, the best choice for the purpose first. */
 export function inOrderOfChoice(pods: readonly Pod[], purpose: PodPurpose): Pod[] {
   const rules = purpose === 'logs' ? FOR_LOGS : FOR_STREAMS;
   return pods.toSorted((a, b) => rules.reduce((order, rule) => order || rule(a, b), 0));

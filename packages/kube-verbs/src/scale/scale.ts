@@ -6,9 +6,9 @@ type Scale = ApiObject & { spec?: { replicas?: number }; status?: { replicas?: n
 
 export type ScaleOptions = {
   replicas: number;
-  /** Precondition: the current number of replicas. */
+  /** Precondition for scaling: the current number of replicas. */
   current?: number;
-  /** Precondition: the current resource version. */
+  /** Precondition for scaling: the object's current resource version. */
   resourceVersion?: string;
 };
 
@@ -28,8 +28,7 @@ export async function scaleTarget(api: ApiPort, target: Target, options: ScaleOp
       'failed_precondition',
       `Expected resource version to be ${resourceVersion}, was ${version}`,
     );
-  // if the patch contains the resource version, it fails if the object has changed since it was read, which is only needed for
-  // preconditions
+  // including the resource version makes the patch fail if the object has changed since it was read, which is needed only for preconditions
   const metadata = { ...(current === undefined && resourceVersion === undefined ? {} : { resourceVersion: version }) };
   const body = { metadata, spec: { replicas } };
   await api.call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
@@ -40,7 +39,7 @@ function refuseUnscalable(error: unknown, target: Target): never {
   throw new PodwrightError('invalid_argument', `${quotedTarget(target)} cannot be scaled: its kind has no replicas`);
 }
 
-/** Waits until the object has the desired number of replicas. Rejects with the signal's abort reason. */
+/** Waits until the object has the desired number of replicas. Rejects with the signal's abort reason if that aborts first. */
 export async function waitForScale(
   api: ApiPort,
   { path, object }: Target,

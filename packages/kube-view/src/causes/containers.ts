@@ -1,4 +1,4 @@
-/** Functions that read the states of a pod's containers and its events. Pure. */
+/** Functions that read the states of a pod's containers and the pod's events. Pure. */
 import { type Container, type ContainerStatus, findCondition, type Pod } from '@podwright/kube-api';
 import type { PodFacts, ViewedEvent } from './finding.ts';
 
@@ -50,7 +50,7 @@ export function containerOfEvent({ involvedObject }: ViewedEvent): string | unde
 
 export const conditionOf = ({ status }: Pod, wanted: string) => findCondition(status?.conditions, wanted);
 
-/** Returns the first line, trimmed and limited to 300 characters. */
+/** Returns the first line of a text, trimmed and limited to 300 characters. */
 export function firstLine(text: string): string {
   const line = text.trim().split('\n')[0]!.trim();
   return line.length > 300 ? `${line.slice(0, 299)}…` : line;

@@ -1,9 +1,9 @@
 import { counted } from '@podwright/base';
-/** Causes for containers that ran and terminated. */
+/** Recognizes why containers that ran have terminated. */
 import { containerOf, containerOfEvent, endsOf, firstLine, lastEvent } from './containers.ts';
 import type { Finding, LogEnd, PodCause, PodFacts } from './finding.ts';
 
-/** Patterns of log lines that reveal a cause. The first match wins. */
+/** Patterns of log lines that reveal why a container terminated. The first match wins. */
 const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'exec-format',
@@ -50,7 +50,7 @@ const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: stri
   ['no-space', /no space left on device|ENOSPC/i, 'a disk or a volume is full', 'Free space, or give the volume more.'],
 ];
 
-/** Whether the log belongs to this container and is not empty. */
+/** Whether the log is this container's and is not empty. */
 const isOf = (log: LogEnd | undefined, name: string): log is LogEnd => log?.container === name && log.lines.length > 0;
 
 function fromLog(log: LogEnd): Pick<Finding, 'cause' | 'sentence' | 'advice'> | undefined {
@@ -102,7 +102,7 @@ export const livenessKill: PodCause = (facts) => {
 
 const again = (restarts: number) => (restarts === 0 ? '' : `, ${counted(restarts, 'time')} so far`);
 
-/** Extracts the result of a probe from the message of its event. */
+/** Extracts a probe's result from the message of the probe failure event. */
 export const answer = (message: string): string => firstLine(message.replace(/^\w+ probe (failed|errored[^:]*): /, ''));
 
 export const endedAgain: PodCause = (facts) => {

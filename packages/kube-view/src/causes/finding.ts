@@ -23,7 +23,7 @@ export type PodFacts = {
   pod: Pod;
   /** The pod's events, oldest first. */
   events: readonly ViewedEvent[];
-  /** The end of the log of the container that failed or is not ready; undefined if there is no such container. */
+  /** The end of the log of the container that failed or is not ready; undefined if no container did or is. */
   log: LogEnd | undefined;
   /** The pod's unbound claims, each with its last event. */
   unboundClaims: readonly { name: string; exists: boolean; storageClass?: string; event?: string }[];

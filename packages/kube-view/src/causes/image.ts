@@ -4,7 +4,7 @@ import type { PodCause } from './finding.ts';
 
 const PULL = ['ErrImagePull', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'RegistryUnavailable'];
 
-/** Patterns of registry and runtime messages. The first match wins. */
+/** Patterns of registry and container runtime error messages. The first match wins. */
 const REASONS: [cause: string, pattern: RegExp, sentence: string, advice: string[]][] = [
   [
     'clock',
@@ -58,7 +58,7 @@ export const imagePull: PodCause = ({ pod, events }) => {
       sentence: `${of} is not on this machine, and its imagePullPolicy is Never`,
       advice: ['Load the image onto the machine, or set imagePullPolicy to IfNotPresent.'],
     };
-  // a back-off message may lack the cause, so the events of failed pulls are searched too
+  // the message of a back-off event may lack the cause, so events of failed pulls are searched too
   const failures = events.filter(({ reason, message }) => reason === 'Failed' && message.includes(image));
   const text = [waiting.message, ...failures.map(({ message }) => message).reverse()].join('\n');
   const known = REASONS.find(([, pattern]) => pattern.test(text.replaceAll(image, '')));

@@ -2,7 +2,7 @@
 import { conditionOf, firstLine } from './containers.ts';
 import type { Finding, PodCause, PodFacts } from './finding.ts';
 
-/** Patterns of the scheduler's message. The first match wins. */
+/** Patterns in the scheduler's message about a pod that it cannot place. The first match wins. */
 const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'claim-missing',
@@ -82,7 +82,7 @@ const CONDITION_OF: Record<string, string> = {
   'node.kubernetes.io/network-unavailable': 'NetworkUnavailable',
 };
 
-/** Returns the finding for cordoned nodes. `name`: one of them, if the user may list nodes. */
+/** Returns the finding for cordoned nodes. `name`: the name of one of them, if the user may list nodes. */
 function cordoned(name: string | undefined): Finding {
   return {
     cause: 'cordoned',

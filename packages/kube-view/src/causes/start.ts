@@ -12,7 +12,7 @@ const CREATE = [
 
 type Rule = [cause: string, pattern: RegExp, sentence: string, advice: string];
 
-/** Patterns of kubelet and OCI runtime messages. The first match wins. */
+/** Patterns in error messages of the kubelet and the OCI runtime. The first match wins. */
 const RULES: Rule[] = [
   [
     'missing-key',

@@ -19,7 +19,7 @@ export type Explanation = {
 /** A description of a change, and its time (RFC 3339). */
 export type Change = { at: string; text: string };
 
-/** Adds a change to the explanation, unless it already has a later one. */
+/** Adds a change to the explanation, unless the explanation already has a later one. */
 export function withChange(explanation: Explanation, change: Change | undefined): Explanation {
   const { changedAt = '' } = explanation;
   if (change === undefined || Date.parse(changedAt) > Date.parse(change.at)) return explanation;
@@ -34,13 +34,13 @@ export function under(subject: Subject, sentence: string, below: Explanation): E
   return { ...below, chain: [{ subject, sentence }, ...below.chain] };
 }
 
-/** Returns the explanation of an object without a problem. */
+/** Returns the explanation of an object that has no problem. */
 export const well = (subject: Subject, sentence: string): Explanation => ({
   isWell: true,
   chain: [{ subject, sentence }],
 });
 
-/** Returns the explanation of an object that has the problem itself. */
+/** Returns the explanation of an object that itself has the problem. */
 export const caused = (subject: Subject, finding: Finding): Explanation => ({
   isWell: false,
   chain: [{ subject, sentence: finding.sentence }],

@@ -85,7 +85,7 @@ const labelText = (labels: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** Returns advice naming the pod whose labels share the most keys with the selector. */
+/** Returns advice that names the pod whose labels have the most keys in common with the Service's selector. */
 function nearest(selector: Record<string, string>, pods: Pod[]): string[] {
   const keys = Object.keys(selector);
   const shared = ({ metadata: { labels = {} } }: Pod) => keys.filter((key) => labels[key] !== undefined).length;

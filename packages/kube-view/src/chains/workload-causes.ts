@@ -2,7 +2,7 @@
 import { firstLine } from '../causes/containers.ts';
 import type { Finding, ViewedEvent } from '../causes/finding.ts';
 
-/** Patterns of API server errors. The first match wins. */
+/** Patterns of API server errors in workload conditions and events. The first match wins. */
 const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'quota',
@@ -48,7 +48,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
   ],
 ];
 
-/** Explains why pods cannot be created, or returns undefined if no condition or event reports a failure. */
+/** Explains why a workload's pods cannot be created, or returns undefined if no condition or event reports a failure. */
 export function creationFailure(
   conditionMessage: string | undefined,
   events: readonly ViewedEvent[],

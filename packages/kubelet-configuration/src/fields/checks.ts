@@ -10,12 +10,12 @@ import { allowlistProblem } from '../verification-policy.ts';
 const IDS_UNIT = 65_536;
 const MIN_MONITOR_MS = 3000;
 
-/** Returns the message as a problem unless the condition holds. */
+/** Returns `message` as the only problem if the condition does not hold, otherwise no problems. */
 export const must = (holds: boolean, message: string): string[] => (holds ? [] : [message]);
 
 export const atLeast = (min: number) => (value: number) => must(value >= min, `must be at least ${min}`);
 
-/** Checks that a value is within bounds. `from` and `to` are the bounds as shown in the message. */
+/** Returns a check that a value is within bounds. `from` and `to` are the bounds as shown in the message. */
 export const between =
   (min: number, max: number, [from, to]: [string | number, string | number] = [min, max]) =>
   (value: number) =>

@@ -63,7 +63,7 @@ const UPSTREAM_FLAGS = `
   vmodule volume-plugin-dir volume-stats-agg-period
 `;
 
-/** Flags handled by the program itself. */
+/** Flags that the program itself handles, so the field table does not contain them. */
 const OWN = ['config', 'config-dir', 'help', 'version'];
 
 /** Podwright's own flags, which upstream's kubelet does not have. */

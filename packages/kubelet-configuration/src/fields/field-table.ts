@@ -27,7 +27,7 @@ const ALL_FIELDS = { ...FILE_FIELDS, ...FLAG_ONLY_FIELDS, ...KEY_ONLY_FIELDS, ..
 
 export type FieldName = keyof typeof ALL_FIELDS;
 
-/** All fields, flags and config keys by name, untyped. */
+/** All rows of the table (fields, flags and config keys) by name, without their types. */
 export const FIELDS: ReadonlyMap<string, Field> = new Map(Object.entries(ALL_FIELDS) as [string, Field][]);
 
 /** A complete configuration: every field's value, by path. Durations are in milliseconds. */

@@ -27,7 +27,7 @@ export type FieldType<T> = {
   fromFlag: (flag: string, before: unknown) => unknown;
   /** Whether a value is Go's zero value, which most fields cannot distinguish from unset. */
   isZero: (value: T) => boolean;
-  /** Merges the values from two files. If unset, the later file wins. */
+  /** Merges the field's values from two configuration files. If unset, the value from the later file wins. */
   merge?: (under: T, over: T) => T;
   /** Set if the field's value is a path. Relative paths are resolved against the configuration file's directory. */
   isPath?: true;
@@ -172,7 +172,7 @@ export const headers: FieldType<Record<string, string[]>> = {
   merge: (under, over) => ({ ...under, ...over }),
 };
 
-/** A list of objects, which are not decoded because only an empty list is supported. */
+/** A list of objects of which only the empty list is supported, so objects are not decoded. */
 export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,

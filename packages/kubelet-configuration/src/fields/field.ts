@@ -21,8 +21,8 @@ export type Effect<T> =
   | { kind: 'only'; allows: (value: T) => boolean; values: string; because: string };
 
 /**
- * A row in the table of fields and flags. `fallback` is upstream's default, of type `D`. `make docs` generates docs/kubelet-configuration
- * from these rows.
+ * A row in the table of fields and flags. `fallback` is upstream's default value, of type `D`. `make docs` generates
+ * docs/kubelet-configuration from these rows.
  */
 export type Field<T = unknown, D = unknown> = {
   type: FieldType<T>;
@@ -35,10 +35,10 @@ export type Field<T = unknown, D = unknown> = {
   about: string;
   /** The equivalent key in Podwright's own configuration file. */
   key?: TomlKey<T>;
-  /** Returns the problems with a value. Checks across fields are in `rules`. */
+  /** Returns the problems with a value. Checks that involve several fields are in `rules`. */
   check?: (value: T | D) => string[];
   effect: Effect<T | D>;
-  /** Set if a zero value differs from unset, as it does for upstream's pointers. */
+  /** Set if the field's zero value differs from unset, as for fields that are pointers in upstream. */
   keepsZero?: true;
 };
 
@@ -81,7 +81,7 @@ export function setsAll<T>(...effects: Effect<T>[]): Effect<T> {
 /** Returns the effect of a field that determines an option together with other fields (`composed-options.ts`). */
 export const composes = (composed: OptionPath): Effect<unknown> => ({ kind: 'sets', apply: unchanged, composed });
 
-/** The effect of a field that sets no option but is honored elsewhere: by a rule, the API server client or the logger. */
+/** The effect of a field that sets no kubelet option but is honored elsewhere: by a rule, the API server client or the logger. */
 export const setsNoOption: Effect<unknown> = { kind: 'sets', apply: unchanged };
 
 function unchanged(options: ConfigurableOptions): ConfigurableOptions {
@@ -98,7 +98,8 @@ export const inCluster = <T>(effect: Effect<T>, how?: string) =>
 export const nothing = (because: string) => ({ kind: 'nothing', because }) as const;
 
 /**
- * Returns the effect of a field that supports only some values. `allowed` lists these values, or is a predicate with a description of them.
+ * Returns the effect of a field that supports only some values. `allowed` lists these values, or is a predicate together with a description
+ * of them.
  */
 export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: string }, because: string): Effect<T> {
   if (!Array.isArray(allowed)) return { kind: 'only', allows: allowed.when, values: allowed.values, because };

@@ -6,12 +6,12 @@ import { field, sets } from './field.ts';
 import { bool, type FieldType, path } from './field-types.ts';
 import { kubeletKey, tomlPath } from './toml-key.ts';
 
-/** Resources reserved for the host. The node chooses the amounts that are unset. */
+/** Resources reserved for the host. The kubelet chooses the amounts that are unset. */
 type Reserved = { memory?: string; pid?: number };
 
 const reservedSchema = z.strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() });
 
-/** The type of a config key that is neither a KubeletConfiguration field nor a flag. */
+/** The type of a row for a config key that is neither a KubeletConfiguration field nor a flag. */
 const reserved: FieldType<Reserved> = {
   name: 'amounts',
   decode: (value) => value as Reserved,

@@ -5,7 +5,9 @@ import * as z from 'zod';
 export type TomlKey<T> = {
   /** The key's dotted path. */
   path: string;
-  /** Decodes and validates the key's value. Unset if the program decodes the key itself, because other components use it too. */
+  /**
+   * Decodes and validates the key's value. Unset if the program that reads the file decodes the key, because other components use it too.
+   */
   schema?: z.ZodType;
   /** Converts the decoded value to the field's value. */
   toField: (decoded: never) => T;

@@ -22,7 +22,7 @@ export type ConfigurableOptions = {
   podLogsDir: string;
   /**
    * Directory for symbolic links to the container logs, `<pod>_<namespace>_<container>-<id>.log`, as used by log collectors (upstream's
-   * /var/log/containers). Default: '', no links.
+   * /var/log/containers). Default: '', which creates no links.
    */
   containerLogsDir: string;
   /** Directory of static pod manifests (`staticPodPath`). Removing a file deletes its pods. */

@@ -19,7 +19,7 @@ export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
   periodMs: number;
 };
 
-/** Upstream's defaults. */
+/** Upstream's default eviction options. */
 export const DEFAULT_EVICTION: EvictionOptions = {
   soft: {},
   softGracePeriod: {},

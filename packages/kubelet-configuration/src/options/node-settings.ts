@@ -23,7 +23,7 @@ export type NodeSettings = {
   leaseDurationSeconds: number;
   /** `nodeStatusMaxImages`: maximum number of images in the node status; -1 for no limit. */
   maxImages: number;
-  /** `evictionHard`: memory and disk thresholds, which are subtracted from allocatable. */
+  /** `evictionHard`: the memory and disk thresholds, which are subtracted from the node's capacity to compute allocatable. */
   evictionHard: Readonly<Record<string, string>>;
 };
 

@@ -27,7 +27,7 @@ export type PlacementOptions = {
   topology: { policy: 'none' | TopologyPolicy; scope: 'container' | 'pod'; options: TopologyPolicyOptions };
 };
 
-/** Upstream's defaults: no exclusive CPUs or memory. */
+/** Upstream's default placement options: no exclusive CPUs or memory. */
 export const NO_PLACEMENT: PlacementOptions = {
   cpu: { policy: 'none', options: NO_CPU_OPTIONS, reconcilePeriodMs: 10_000, reserved: [] },
   memory: { policy: 'None', reserved: [] },

@@ -17,7 +17,7 @@ export type ResourcePolicy = {
   };
 };
 
-/** Upstream's defaults. */
+/** Upstream's default resource policy. */
 export const DEFAULT_RESOURCE_POLICY: ResourcePolicy = {
   cpuCfsQuota: true,
   cpuCfsQuotaPeriodMicros: 100_000,

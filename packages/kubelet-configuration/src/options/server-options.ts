@@ -56,7 +56,7 @@ export type ServerAuthentication = {
   reviews?: ServerReviews;
 };
 
-/** The enabled reviews, and how long to cache their results, in milliseconds. */
+/** The enabled types of reviews, and how long to cache their results, in milliseconds. */
 export type ServerReviews = {
   /** Authentication of bearer tokens (TokenReview). */
   tokens?: { keptMs: number };

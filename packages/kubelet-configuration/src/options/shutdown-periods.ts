@@ -1,6 +1,6 @@
 import { SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
 
-/** The grace period for pods with at least this priority, but below that of the next period. */
+/** The grace period for pods with at least this priority, but below the priority of the next entry. */
 export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };
 
 /**

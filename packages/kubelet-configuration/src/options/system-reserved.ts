@@ -4,12 +4,12 @@ import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
 export type SystemReserved = {
   memoryBytes: number | 'auto';
   pids: number | 'auto';
-  /** CPU in millicores. */
+  /** CPU reserved, in millicores. */
   cpuMillis: number;
   ephemeralStorageBytes: number;
 };
 
-/** Upstream's default. */
+/** Upstream's default reservation. */
 export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
 /** Parses a reservation with KubeletConfiguration's resource names. */

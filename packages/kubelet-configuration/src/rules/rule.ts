@@ -8,7 +8,7 @@ export type HostFacts = { cgroupVersion: 'v1' | 'v2' | 'none' };
 
 export type Rule = (configuration: KubeletConfiguration, host: HostFacts) => Problem[];
 
-/** Returns the message as a problem with the field unless the condition holds. */
+/** Returns `message` as the only problem, for `field`, if the condition does not hold; otherwise no problems. */
 export function must(holds: boolean, field: FieldName, message: string): Problem[] {
   return holds ? [] : [{ field, message }];
 }

@@ -5,7 +5,10 @@ import type { Observation } from './observed-signals.ts';
 import type { Signal } from './signals.ts';
 import { type ThresholdSettings, thresholdsOf } from './thresholds.ts';
 
-/** A node whose signals are given as percentages. `at` evaluates them at a time in seconds and returns `CONDITIONS | PRESSING`. */
+/**
+ * Returns a node with the given thresholds, whose signals are observed as percentages. `at` evaluates the thresholds at a time in seconds
+ * and returns `CONDITIONS | PRESSING`.
+ */
 function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const thresholds = thresholdsOf(all, { areHeldToAllocatable: false });

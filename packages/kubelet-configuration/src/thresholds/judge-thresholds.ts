@@ -2,7 +2,7 @@ import { type Observations, thresholdsMet } from './observed-signals.ts';
 import { conditionOf, isOfMemory, type PressureCondition } from './signals.ts';
 import type { Threshold } from './thresholds.ts';
 
-/** State carried over from one eviction round to the next. Times are monotonic milliseconds. */
+/** Eviction state carried over from one round to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {
   /** When each currently met threshold was first met. */
   metSinceMs: ReadonlyMap<Threshold, number>;

@@ -6,7 +6,7 @@ export class NodePressure {
   /** The currently met thresholds, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
-  /** The cause of each condition, for its message. */
+  /** The cause of each pressure condition, for the condition's message. */
   readonly #details = new Map<PressureCondition, string>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
 
@@ -24,7 +24,7 @@ export class NodePressure {
     return this.#conditions.includes(condition);
   }
 
-  /** Returns when the condition last changed, as Unix time in milliseconds, or `undefined` if it never has. */
+  /** Returns when the pressure condition last changed, as Unix time in milliseconds, or `undefined` if it never has. */
   changedAtMs(condition: PressureCondition): number | undefined {
     return this.#sinceMs.get(condition);
   }

@@ -14,7 +14,9 @@ export function availableText(signal: Signal, { available }: Observation): strin
   return isInBytes(signal) ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
 }
 
-/** Returns the thresholds that are met and, if `withReclaim` is set, those whose minimum reclaim has not been freed yet. Pure function. */
+/**
+ * Returns the thresholds that are met and, if `withReclaim` is set, also those whose minimum reclaim is not available yet. Pure function.
+ */
 export function thresholdsMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -37,7 +39,7 @@ export function missingOf({ signal, value }: Threshold, observations: Observatio
   return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
 }
 
-/** Returns the amount used by pods and the host; zero if the signal was not observed. Pure function. */
+/** Returns the amount of the signal's resource in use by pods and the host; zero if the signal was not observed. Pure function. */
 export function usedOf({ signal }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : observed.capacity - observed.available;

@@ -23,7 +23,7 @@ export type Threshold = {
 
 export type ThresholdProblem = { setting: keyof ThresholdSettings; message: string };
 
-/** Upstream's defaults (eviction/defaults_linux.go). */
+/** Upstream's default thresholds (eviction/defaults_linux.go). */
 export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
   'nodefs.available': '10%',
@@ -33,8 +33,8 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Defaults for a node without a cluster. Its owner often fills the disk beyond upstream's thresholds, and evicted pods cannot move to
- * another node, so eviction only needs to keep the disk from filling up completely.
+ * Default thresholds for a node without a cluster. Its owner often fills the disk beyond upstream's thresholds, and evicted pods cannot
+ * move to another node, so eviction only needs to keep the disk from filling up completely.
  */
 export const STANDALONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
@@ -116,7 +116,7 @@ export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAlloc
   return [...all, ...(pods.areHeldToAllocatable ? more : [])];
 }
 
-/** Whether pods are evicted as soon as the threshold is met. */
+/** Whether this is a hard threshold: pods are evicted as soon as it is met. */
 export function isHard({ gracePeriodMs }: Threshold): boolean {
   return gracePeriodMs === 0;
 }

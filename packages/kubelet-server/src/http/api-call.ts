@@ -15,7 +15,7 @@ export type Handler = (call: Call) => Promise<void>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
-/** A method and a path in find-my-way syntax, with their handler. */
+/** A route: a method and a path in find-my-way syntax, with their handler. */
 export type Route = { method: Method; path: string; handler: Handler };
 
 export async function readBody(request: IncomingMessage): Promise<string> {

@@ -12,7 +12,7 @@ import {
 import type { InformerChange } from '@podwright/kube-client';
 import { decodeApiPod } from './decode-api-pod.ts';
 
-/** Receives the mirror pods reported by the API server. */
+/** Receives the mirror pods that the API server has for this node. */
 export type MirrorListener = { set(mirror: Pod): void; delete(mirror: Pod): void };
 
 export type ApiPodListOptions = {

@@ -7,7 +7,7 @@ const MERGED_BY: Record<string, string> = { conditions: 'type', podIPs: 'ip', ho
 
 type Json = Record<string, unknown>;
 
-/** A fake API server with one node. It returns the responses in `first`, then applies status patches like a real API server. */
+/** A fake API server with one node. It first returns the responses in `first`, then applies status patches like a real API server. */
 export function fakeApi(...first: FakeAnswer[]): FakeKubeClient {
   const api = new FakeKubeClient();
   api.put(NODES, { metadata: { name: 'node', uid: 'uid-of-node' } });
@@ -57,7 +57,7 @@ function mergedList(known: Json[], patch: Json[], key: string): Json[] {
   return [...result.values()];
 }
 
-/** A pod from the API server, bound to the node. */
+/** Returns a pod as an API server would return it, bound to the node. */
 export function apiPod(name: string, { spec, ...metadata }: { spec?: Partial<PodSpec> } & Json = {}): KubeObject & Pod {
   return {
     apiVersion: 'v1',

@@ -19,7 +19,7 @@ export type ApiPodsOptions = {
   manager: PodManager;
   workers: PodWorkers;
   statuses: StatusManager;
-  /** Subscribes to pods that have stopped and released their resources. Returns an unsubscribe function. */
+  /** Subscribes to the UIDs of pods that have stopped and released their resources. Returns an unsubscribe function. */
   onStopped: (listener: (podUid: string) => void) => () => void;
   logger: Logger;
   failpoint?: Failpoint;
@@ -33,7 +33,7 @@ export class ApiPods {
   readonly #stop = new AbortController();
   readonly #unsubscribe: () => void;
 
-  /** Starts reporting statuses. */
+  /** Starts reporting pod statuses to the API server. */
   constructor(options: ApiPodsOptions) {
     const { client, nodeName, node, manager, workers, statuses, logger, failpoint } = options;
     this.#options = options;
@@ -78,7 +78,7 @@ export class ApiPods {
     };
   }
 
-  /** Must be called when the Node object changes, because mirror pods may be waiting for it. */
+  /** Must be called when the Node object changes, because mirror pods are not created before it has been read. */
   nodeChanged(): void {
     this.#mirrors.reconcile();
   }
@@ -136,7 +136,7 @@ export class ApiPods {
   }
 }
 
-/** Waits for the promise. Never settles if the promise rejects after the signal has aborted. */
+/** Waits for the promise. If the signal has aborted, a later rejection is ignored and the result never settles. */
 function untilStopped(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return promise.catch((error: unknown) => {
     if (signal.aborted) return new Promise<never>(() => undefined);

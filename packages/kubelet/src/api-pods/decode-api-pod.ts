@@ -18,10 +18,10 @@ import {
 } from '@podwright/kube-api';
 import { shapedStatus } from './shaped-status.ts';
 
-/** Upstream's reason for rejecting a pod for something other than an admission predicate. */
+/** Upstream's reason for rejecting a pod on admission for anything other than a failed predicate. */
 const REFUSED = 'UnexpectedAdmissionError';
 
-/** `unusable`: the object lacks a valid name, namespace or UID. */
+/** A decoded pod, with a refusal if it must be rejected. `unusable`: the object lacks a valid name, namespace or UID. */
 export type DecodedPod =
   | { kind: 'pod'; pod: Pod; refusal?: { reason: string; message: string } }
   | { kind: 'unusable'; why: string };
@@ -47,7 +47,7 @@ export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   return { kind: 'pod', pod: malformed ? { ...pod, spec: { containers: [] } } : applyDefaults(pod), refusal };
 }
 
-/** Checks the pod's namespace, name and UID, because they are used in paths and labels. */
+/** Checks the pod's namespace, name and UID, because the kubelet uses them in paths and labels. */
 function identityProblem({ namespace, name, uid }: Partial<Pod['metadata']>): string | undefined {
   const issues = new IssueList(['metadata']);
   const check = (rule: typeof dnsLabel, text: unknown, field: string) =>

@@ -22,10 +22,10 @@ export type MirrorPodsOptions = {
   staticPods: () => Pod[];
   /** Whether a removed static pod with this full name is still terminating. */
   isEnding: (fullName: string) => boolean;
-  /** Called when a static pod's mirror pod has been created or replaced. */
+  /** Called when a static pod's mirror pod has been created or replaced at the API server. */
   onMirror: (podUid: string) => void;
   logger: Logger;
-  /** Failpoint stages: `mirror/deleted`, `mirror/created`. */
+  /** Test hook, called at the stages `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;
 };
 
@@ -177,7 +177,10 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
   };
 }
 
-/** Also compares the hash annotation, which contains the UID, because earlier versions of this kubelet stored a different value there. */
+/**
+ * Whether the mirror pod is up to date for the static pod. Compares the hash annotation, which contains the UID, in addition to the mirror
+ * annotation, because earlier versions of this kubelet stored a different value in the former.
+ */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   const { annotations: shown = {}, deletionTimestamp } = metadata;
   const { annotations = {} } = pod.metadata;

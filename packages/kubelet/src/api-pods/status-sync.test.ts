@@ -9,7 +9,7 @@ import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
-/** A StatusSync for the pods of a fake API server. The pods have finished unless `couldRun`. */
+/** Starts a StatusSync for the pods of a fake API server. The pods have finished unless `couldRun` is set. */
 function start({
   couldRun = false,
   api = fakeApi(),

@@ -37,12 +37,12 @@ export type StatusSyncOptions = {
   /** True if the pod has terminated and released its resources. */
   isFinished: (podUid: string) => boolean;
   logger: Logger;
-  /** Failpoints: `status/merged`, `status/patched`, `status/deleted`. */
+  /** Test hook, called at the stages `status/merged`, `status/patched` and `status/deleted`. */
   failpoint?: Failpoint;
   reconcileMs?: number;
 };
 
-/** A version of a pod at the API server. */
+/** A version of a pod as known from the API server. */
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
@@ -272,10 +272,10 @@ function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }
   return { metadata: { uid, resourceVersion, deletionTimestamp }, status: shapedStatus(status) };
 }
 
-/** Waiting reasons that only mean that a container has not been started yet (upstream's defaultWaitingState). */
+/** Waiting reasons that say no more than that a container has not been started yet (upstream's defaultWaitingState). */
 const TURN_REASONS: readonly unknown[] = [undefined, 'ContainerCreating', 'PodInitializing'];
 
-/** Whether nothing in a Pending pod has started and no container says why. */
+/** Whether no container of a Pending pod has started and no container's waiting reason says why. */
 function isStarting({ reason, initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean {
   const isWaiting = ({ state: { running, terminated, waiting } }: ContainerStatus) =>
     running === undefined && terminated === undefined && TURN_REASONS.includes(waiting?.reason);

@@ -25,7 +25,7 @@ import { nodeProblems } from './node-shutdown.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** Parts of the kubelet that `openCluster` needs. */
+/** Existing parts of the kubelet that `openCluster` depends on. */
 export type ClusterInput = {
   options: KubeletOptions;
   cluster: ClusterOptions;
@@ -36,7 +36,7 @@ export type ClusterInput = {
   nodeGrants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
-/** The kubelet parts that `Cluster.start` needs. They are all started, and the container runtime's pods are known. */
+/** Parts of the kubelet that `Cluster.start` depends on. They are all started, and the pods in the container runtime are known. */
 export type ClusterHost = {
   parts: KubeletParts;
   sync: PodSync;
@@ -47,7 +47,7 @@ export type ClusterHost = {
 
 /** The kubelet parts that need an API server. `withClaims` must be called once, followed by `start`, also once. */
 export type Cluster = {
-  /** Replacements for parts of a standalone node. */
+  /** Parts that replace those of a standalone node. */
   parts: Partial<KubeletParts>;
   /** Adds devices allocated through ResourceClaims to the grants. */
   withClaims(grants: NodeGrants): NodeGrants;
@@ -59,7 +59,7 @@ export type Cluster = {
   start(host: ClusterHost): RunningCluster;
 };
 
-/** The cluster parts after `Cluster.start`. */
+/** The parts of a cluster's node after `Cluster.start`. */
 export type RunningCluster = {
   /** Starts the pod sources: the API server and `local`, the sources of a standalone node. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;

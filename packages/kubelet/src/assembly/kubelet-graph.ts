@@ -1,6 +1,6 @@
 /**
- * The parts of a running kubelet, their dependencies, and how to stop each part. A part starts after its dependencies, otherwise in table
- * order. Parts without a value (`Done`) are startup steps that later parts wait for.
+ * The parts of a running kubelet, with their dependencies and how to stop each one. A part starts after its dependencies, otherwise in
+ * table order. Parts without a value (`Done`) are startup steps that later parts wait for.
  */
 import { join } from 'node:path';
 import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base';

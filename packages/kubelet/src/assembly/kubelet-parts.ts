@@ -47,7 +47,10 @@ import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-
 
 /** API server objects and services that pods depend on. */
 export type ApiParts = PodNeeds & {
-  /** Returns the lookup for objects that pods refer to. Pods from manifests use the node's own objects, `ofManifests`. */
+  /**
+   * Returns the lookup for ConfigMaps, Secrets and other objects that pods refer to. Pods from manifests use the node's own objects,
+   * `ofManifests`.
+   */
   objects(ofManifests: ObjectLookup): PodObjects;
   tokens: PodTokens;
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
@@ -63,7 +66,7 @@ export type ApiParts = PodNeeds & {
 export type KubeletParts = {
   /** The objects defined in manifests. */
   objects: LocalObjects;
-  /** The objects that pods refer to, from manifests or from the API server. */
+  /** The lookup for objects that pods refer to, either from manifests or from the API server. */
   podObjects: PodObjects;
   /** API server objects and services; absent if there is no API server. */
   api?: ApiParts;
@@ -85,7 +88,7 @@ export type KubeletPartsInput = {
   events: EventRecorder;
   hostIps: () => string[];
   freezer: Pick<PodFreezer, 'wasFrozen'>;
-  /** The resources that all pods together may request. */
+  /** The resources that all of the node's pods together may request. */
   resources: NodeResources;
   /** Handles device plugins that register in the plugin registration directory, which all plugin types share. */
   devicePlugins?: PluginHandlers['DevicePlugin'];

@@ -28,7 +28,7 @@ export function allocatableResources({ devices, placement }: NodeGrants): Listed
   };
 }
 
-/** Returns one entry per device, or one per NUMA node for a device with several NUMA nodes, as in upstream. */
+/** Returns the list entries for devices: one per device, or one per NUMA node for a device with several NUMA nodes, as in upstream. */
 function listed(resource: string, devices: { id: string; nodes: number[] }[]): ListedDevices[] {
   return devices.flatMap(({ id, nodes }) => {
     const places = nodes.filter((node) => node !== NO_NODE).map((node) => [node]);

@@ -34,7 +34,7 @@ export type NodeGrants = PodGrants & {
   /** Device counts for the node status. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
   grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
-  /** Returns the ResourceClaims whose devices a container uses. */
+  /** Returns the ResourceClaims whose devices the container uses, for the pod resources API. */
   claimsOf(pod: Pod, container: Container): ListedClaim[];
   hasOwnCpus(pod: Pod): boolean;
   /** Releases the exclusive resources of pods that no longer exist. */
@@ -69,7 +69,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    // on a standalone node, pods wait for devices that no device plugin currently offers instead of being rejected
+    // on a standalone node, pods that need devices which no device plugin currently offers wait instead of being rejected
     admissible: () => (isStandalone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
@@ -115,7 +115,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   };
 }
 
-/** Returns the managers for exclusive resources, in upstream's order. */
+/** Returns the managers that allocate exclusive resources, in upstream's order. */
 function providers(
   devices: DeviceManager,
   { cpus, memory }: Placement,
@@ -132,7 +132,7 @@ function providers(
   ];
 }
 
-/** Returns a container's CPUs and NUMA nodes: its exclusive ones if it has any, otherwise the shared pool. */
+/** Returns the CPUs and NUMA nodes that a container may use: its exclusive ones if it has any, otherwise the shared pool. */
 function cpusFor(
   { metadata: { uid } }: Pod,
   { name }: Container,
@@ -151,8 +151,8 @@ function offered(devices: DeviceManager): Record<string, bigint> {
 }
 
 /**
- * Makes a pod wait for devices that no device plugin offers. A standalone node has no scheduler to do so, and after a reboot, pods start
- * before device plugins have registered.
+ * Makes a pod wait for devices that no device plugin offers. A standalone node has no scheduler that would hold such a pod back, and after
+ * a reboot, pods start before device plugins have registered.
  */
 function missingDevices(pod: Pod, devices: DeviceManager): GrantAnswer | undefined {
   const asked = everyContainer(pod.spec).flatMap(({ resources }) => Object.keys(resources?.limits ?? {}));

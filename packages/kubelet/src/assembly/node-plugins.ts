@@ -29,7 +29,7 @@ import type { KubeletOptions } from '../options.ts';
 export type PluginCluster = {
   csiObjects: CsiObjects;
   driverNodes: DriverNodes;
-  /** Triggers a node status report, which includes the volumes in use. */
+  /** Triggers a node status report, because the node status includes the volumes in use. */
   reportInUse: () => void;
   /** Handlers for plugins other than CSI drivers. */
   handlers?: PluginHandlers;

@@ -9,7 +9,7 @@ import type { VolumesInUse } from '@podwright/volumes';
 export class NodeVolumes {
   readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
-  /** The stale version of the Node object that the watch had when the API server was restored from a backup. */
+  /** The stale version of the Node object that the watch still had when the API server was restored from a backup. */
   #outdated: Node | undefined;
 
   constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {

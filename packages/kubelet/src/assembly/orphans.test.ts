@@ -9,8 +9,8 @@ import type { StatusRecord } from '../status/status-records.ts';
 import { type OrphanInput, removeOrphans } from './orphans.ts';
 
 /**
- * A node that has pod 2 from a pod source, pod 3 from its pod worker, pod 4 from its status in the runtime, and pod 5 only from a listing
- * of the runtime's pods.
+ * The sync parts of a node that has pod 2 from a pod source, pod 3 from its pod worker, pod 4 from its status in the container runtime, and
+ * pod 5 only from a listing of the container runtime's pods.
  */
 function sync(statuses: StatusManager): OrphanInput['sync'] {
   const parts = {

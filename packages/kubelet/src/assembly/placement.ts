@@ -50,7 +50,7 @@ function topologySettings({ placement }: KubeletOptions, { nodes }: Machine): To
   return { policy, scope, preferClosest: options.preferClosest, numa };
 }
 
-/** Indexes distances by NUMA node ID. The kernel lists them in node order, and node IDs can have gaps. */
+/** Returns distances between NUMA nodes, indexed by node ID. The kernel lists them in node order, and node IDs can have gaps. */
 function byNode(nodes: Machine['nodes'], distances: number[]): number[] {
   const found: number[] = [];
   for (const [index, { id }] of nodes.entries()) found[id] = distances[index] ?? 0;

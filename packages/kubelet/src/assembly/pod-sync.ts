@@ -53,12 +53,12 @@ import type { ResourceCheckpoints } from './resource-checkpoints.ts';
 import { tracedSteps } from './traced-steps.ts';
 
 /**
- * If a container restart takes longer than this, it is not waiting for CPU time, so it stops counting towards the limit on concurrent
+ * A container restart that takes longer than this is not waiting for CPU time, so it stops counting towards the limit on concurrent
  * restarts.
  */
 const RESTART_PATIENCE_MS = 500;
 
-/** Backoff after a failed sync step. Cut short when an event signals that the cause is gone. */
+/** Backoff after a failed sync step. Ends early when an event signals that the cause of the failure is gone. */
 const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
@@ -78,7 +78,10 @@ export type PodSyncInput = {
   features: RuntimeFeatures;
   /** Whether the container runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
-  /** `noteListing` is called with `false` when listing the container runtime's pods starts failing, and with `true` when it recovers. */
+  /**
+   * `noteListing` is called with `false` when listing the pods in the container runtime starts to fail, and with `true` when it works
+   * again.
+   */
   obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
   /** Refuses new pods while the host is shutting down. */
   shutdown: { refusal: () => WaitingReason | undefined };
@@ -106,13 +109,14 @@ export type PodSync = {
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
   /**
-   * Returns the resources and features that the node currently offers to pods. Based on the given Node object, by default the cached one.
+   * Returns the resources and features that the node currently offers to pods, based on the given Node object or, by default, the cached
+   * one.
    */
   offer: (node?: Node) => NodeFacts;
   /** Returns the pod with the resources currently allocated to it. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
-  /** Removes the resource checkpoints of unknown pods. */
+  /** Removes the resource checkpoints of pods that the kubelet does not know. */
   keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
   /** Fires with a pod's UID when the pod changes in the container runtime. */
@@ -220,7 +224,7 @@ function refuse(admission: PodAdmission, podUid: string, { refusal, metrics }: R
   metrics?.refused(refusal.reason);
 }
 
-/** Returns the resources that cannot be resized in place because a static policy allocates them exclusively. */
+/** Returns the resources that cannot be resized in place because a static CPU or memory manager policy allocates them exclusively. */
 function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   return [
     ...(cpu.policy === 'static' ? [{ resource: 'cpu', manager: 'CPU Manager policy "static"' } as const] : []),
@@ -228,7 +232,10 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** Returns what the node offers to pods. Recomputed on each call, because device plugins and the Node object change. */
+/**
+ * Returns the resources and features that the node offers to pods. Recomputed on each call, because device plugins and the Node object
+ * change.
+ */
 function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
   return (object = parts.api?.node()) => {
@@ -240,7 +247,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
   const isStandalone = isStandaloneNode(options);
-  // on a standalone node, no controller would recreate a pod rejected after a reboot
+  // on a standalone node, do not reject pods after a reboot: no controller would recreate them
   const isBack = (pod: Pod) => isStandalone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) =>
     isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isStandalone });

@@ -13,7 +13,7 @@ import type { KubeletOptions } from '../options.ts';
 export type ResourceCheckpoints = {
   allocated: Checkpoint<AllocatedRecord>;
   actuated: Checkpoint<ActuatedRecord>;
-  /** Removes the entries of unknown pods. */
+  /** Removes the checkpoint entries of pods that the kubelet does not know. */
   keepOnly: (isKnown: (podUid: string) => boolean) => void;
 };
 

@@ -1,4 +1,4 @@
-/** The last startup step: connects all sources of changes to the sync loop and starts reading pods. */
+/** The last startup step: connects everything that reports pod changes to the sync loop and starts reading pods. */
 import { background, type Undo } from '@podwright/base';
 import type { PodUpdate } from '@podwright/kube-api';
 import type { PodSourceListener, PodSources } from '@podwright/pod-config';

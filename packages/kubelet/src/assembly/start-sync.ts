@@ -6,7 +6,7 @@ import type { PodSync } from './pod-sync.ts';
 
 type StartSyncInput = { options: KubeletOptions; cri: CriClient; sync: PodSync; runtimeState: RuntimeState };
 
-/** Starts everything that watches the container runtime. Resolves once the container runtime's pods are known. */
+/** Starts everything that watches the container runtime. Resolves once the pods in the container runtime have been listed. */
 export async function startSync({ options, cri, sync, runtimeState }: StartSyncInput, undo: Undo): Promise<void> {
   const { pleg, workers, ephemeral } = sync;
   undo.add('stop asking the runtime for its status', () => runtimeState.stop());

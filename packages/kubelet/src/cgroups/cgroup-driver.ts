@@ -16,8 +16,8 @@ export interface CgroupDriver {
   remove(cgroup: CgroupName): Promise<void>;
   /** Kills the processes in a cgroup and removes it. */
   end(cgroup: CgroupName): Promise<void>;
-  /** Returns the names of the child cgroups, as spelled by `written`. */
+  /** Returns the names of a cgroup's children, in the spelling that `written` returns. */
   children(cgroup: CgroupName): Promise<string[]>;
-  /** Converts a name to the driver's spelling, because systemd slice names cannot contain `-`. */
+  /** Converts the name of a cgroup to the spelling used by this driver, because systemd slice names cannot contain `-`. */
   written(name: string): string;
 }

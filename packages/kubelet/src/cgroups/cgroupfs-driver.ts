@@ -31,9 +31,9 @@ export class CgroupfsDriver implements CgroupDriver {
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #logger: Logger;
-  /** Unavailable controllers that have already been logged, as `directory controller`. */
+  /** Unavailable controllers that have already been logged, in the form `DIRECTORY CONTROLLER`. */
   readonly #refused = new Set<string>();
-  /** Cgroups that have enabled the controllers for their children. */
+  /** Cgroups whose children already have the controllers enabled. */
   readonly #delegating = new Set<string>();
 
   constructor({ hierarchy, root, logger }: CgroupfsDriverInput) {
@@ -58,7 +58,10 @@ export class CgroupfsDriver implements CgroupDriver {
     }
   }
 
-  /** Fast path: if the parent has all controllers enabled for its children, a single mkdir creates the cgroup. Returns false otherwise. */
+  /**
+   * Fast path for creating a cgroup: if its parent has enabled all controllers for its children, a single mkdir suffices. Returns false
+   * otherwise.
+   */
   async #makeNew(path: string): Promise<boolean> {
     if (!this.#delegating.has(dirname(path))) return false;
     const directories = this.#limited.trees.map((tree) => cgroupDirectory(tree, path));
@@ -127,8 +130,8 @@ function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimi
 }
 
 /**
- * Throws the error (wrapped) unless the limit's file is missing: the kernel then lacks the feature (such as CFS bandwidth), and the limit
- * is not enforced, as in upstream.
+ * Throws the error (wrapped) unless it says that the limit's file is missing: then the kernel lacks the feature (such as CFS bandwidth),
+ * and the limit is not enforced, as in upstream.
  */
 function refuse(target: string, value: string, error: unknown): void {
   if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');

@@ -46,7 +46,7 @@ export class KubeletCgroups implements PodCgroups {
   readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
-  /** Pods whose cgroups this process has set up. `wanted` encodes the cgroup and its limits as a string. */
+  /** Pods whose cgroups this process has set up, by UID. `wanted` is the cgroup and its limits as a string, to detect changes. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
   /** The limits last written to the QoS classes' cgroups; `undefined` forces a rewrite. */
   #weighed: string | undefined;
@@ -122,8 +122,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Removes a cgroup. If it still contains processes, kills them unless they may belong to another kubelet. This happens if the container
-   * runtime was killed while creating a sandbox and does not track the sandbox's processes.
+   * Removes a pod's cgroup. If it still contains processes, kills them unless they may belong to another kubelet. This happens if the
+   * container runtime was killed while creating a sandbox and does not track the sandbox's processes.
    */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;

@@ -8,7 +8,7 @@ import { noPodCgroups, type PodCgroups } from './pod-cgroups.ts';
 import { SystemdDriver } from './systemd-driver.ts';
 
 export type PodCgroupsInput = {
-  /** The parent cgroup of `kubepods`; '' leaves cgroups to the container runtime. */
+  /** The parent cgroup of `kubepods`; '' to leave cgroups to the container runtime. */
   root: string;
   driver: 'cgroupfs' | 'systemd';
   /** The host's cgroup hierarchy; `undefined` on a host without cgroups. */

@@ -1,7 +1,7 @@
 import type { Pod } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 
-/** The limits in effect; an absent limit means unlimited. */
+/** The node-level limits in effect; an absent limit means unlimited. */
 export type EnforcedLimits = {
   /** Maximum number of processes and threads per pod. */
   pidsPerPod?: number;
@@ -34,7 +34,7 @@ export interface PodCgroups {
   close(): Promise<void>;
 }
 
-/** An implementation that leaves cgroups to the container runtime. */
+/** An implementation that does nothing, because the container runtime manages the cgroups. */
 export const noPodCgroups: PodCgroups = {
   enforced: {},
   allPods: '',

@@ -9,10 +9,10 @@ const REMEMBERED_MS = 600_000;
 export class PodFreezer {
   readonly #hierarchy: CgroupHierarchy | undefined;
   readonly #freeze: typeof freezeCgroup;
-  /** When each pod was last thawed, by UID (monotonic); infinity while it is frozen. */
+  /** When each pod was last thawed, by UID (monotonic time); infinity while the pod is frozen. */
   readonly #thawedAtMs = new Map<string, number>();
 
-  /** `freeze` is overridden in tests. */
+  /** `freeze` replaces the function that freezes a cgroup, for tests. */
   constructor(hierarchy: CgroupHierarchy | undefined, freeze = freezeCgroup) {
     this.#hierarchy = hierarchy;
     this.#freeze = freeze;

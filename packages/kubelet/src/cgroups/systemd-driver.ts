@@ -64,7 +64,7 @@ export class SystemdDriver implements CgroupDriver {
       .map((slice) => slice.slice(prefix.length, -'.slice'.length));
   }
 
-  /** A "-" would start another slice level, so it becomes "_", as in upstream. */
+  /** A "-" in a slice name would start another level, so it becomes "_", as in upstream. */
   written(name: string): string {
     return name.replaceAll('-', '_');
   }

@@ -7,7 +7,7 @@ function wanted(...volumeMounts: VolumeMount[]) {
   return wantedOn(false, ...volumeMounts);
 }
 
-/** Resolves mounts on a runtime that does or does not support recursive read-only mounts. */
+/** Resolves a container's mounts on a container runtime that does or does not support recursive read-only mounts. */
 function wantedOn(recursiveReadOnly: boolean, ...volumeMounts: VolumeMount[]) {
   const container = { name: 'a', image: 'b', volumeMounts };
   const volumes = [

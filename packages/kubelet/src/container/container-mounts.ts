@@ -6,9 +6,9 @@ import type { ContainerMount, EnvironmentVariable, PrepareRequest } from './prep
 
 /** A container mount whose host path has not been resolved yet. */
 export type WantedMount = Omit<ContainerMount, 'hostPath' | 'image' | 'imageSubPath'> & {
-  /** The expanded path inside the volume; '' for the whole volume. */
+  /** The expanded `subPath` or `subPathExpr`; '' to mount the whole volume. */
   subPath: string;
-  /** Index in the container's volumeMounts. */
+  /** Index of the mount in the container's volumeMounts. */
   index: number;
 };
 
@@ -69,11 +69,11 @@ function subPath(mount: VolumeMount, variables: Map<string, string>): string {
   const unknown = new Set<string>();
   const expanded = expand(expression, (name) => {
     const value = variables.get(name);
-    // an empty value would change the path, possibly to the volume's root
+    // an empty variable counts as unknown, because it would change the path, possibly to the volume's root
     if (value === undefined || value === '') unknown.add(name);
     return value;
   });
-  // error messages match upstream's
+  // from here on, error messages match upstream's
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
   if (unknown.size > 0) throw refuse(`missing value for ${[...unknown].sort().join(', ')}`);
   if (expanded.startsWith('/')) throw refuse(`error SubPath \`${expanded}\` must not be an absolute path`);

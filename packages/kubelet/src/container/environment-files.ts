@@ -68,7 +68,7 @@ function splitAssignment(line: string, number: number): { name: string; rest: st
   return { name, rest: line.slice(equals + 1) };
 }
 
-/** Returns the value up to the closing quote, and the index of the line that contains that quote. */
+/** Returns the value of an environment file variable up to the closing quote, and the index of the line that contains that quote. */
 function quotedValue(lines: string[], begin: { at: number; rest: string }): { value: string; last: number } {
   const parts: string[] = [];
   for (let at = begin.at; at < lines.length; at++) {

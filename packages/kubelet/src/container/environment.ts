@@ -88,7 +88,7 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
   return undefined;
 }
 
-/** Returns a variable's value from an environment file. As in upstream, an empty value counts as missing. */
+/** Returns a variable's value from an environment file in a volume. As in upstream, an empty value counts as missing. */
 function fileValue({ files }: EnvironmentInput, ref: FileKeySelector): string | undefined {
   const value = environmentFileValue(files, ref);
   if (value !== '' || ref.optional === true) return value === '' ? undefined : value;

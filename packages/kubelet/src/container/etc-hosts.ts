@@ -1,7 +1,7 @@
 import type { HostAlias, Pod } from '@podwright/kube-api';
 import { podNames } from './pod-hostname.ts';
 
-/** The same entries as in upstream, for every pod that does not use the host network. */
+/** Entries in the /etc/hosts of every pod that does not use the host network, as in upstream. */
 const STANDARD_ENTRIES = [
   ['127.0.0.1', 'localhost'],
   ['::1', 'localhost ip6-localhost ip6-loopback'],

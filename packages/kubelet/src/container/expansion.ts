@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 /** Maximum length of a single argument or variable, including its terminating NUL (MAX_ARG_STRLEN, execve(2)). */
 const MAX_EXPANDED_LENGTH = 128 << 10;
 
-/** Returns a variable's value, or `undefined` to leave the reference unexpanded. */
+/** Looks up a variable's value. If `undefined` is returned, the reference is left unexpanded. */
 export type Lookup = (name: string) => string | undefined;
 
 /**

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** Maximum length of a DNS label; a Linux hostname may be up to 64 bytes long. */
+/** Maximum length of a DNS label, to which hostnames derived from a pod's name are truncated; a Linux hostname may have up to 64 bytes. */
 const MAX_LABEL_LENGTH = 63;
 const MAX_HOSTNAME_LENGTH = 64;
 

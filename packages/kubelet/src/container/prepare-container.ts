@@ -144,7 +144,8 @@ export class ContainerPreparer {
     await this.#hostsFiles.run(uid, async () => {
       const hostContent = pod.spec.hostNetwork === true ? await readIfThere(hostsFile) : '';
       const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
-      // running containers have this inode mounted and would not see later changes to a replacement
+      // write only if the content differs: running containers have the existing file mounted and would not see later changes to a
+      // replacement
       if (await holds(path, content)) return;
       await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
       await writeFileAtomic(path, content, CONTAINER_FILE);
@@ -171,7 +172,7 @@ export class ContainerPreparer {
 const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None', relabel: true } as const;
 
 /**
- * Whether the path is a regular file with exactly this content. Containers can write to the file, so no more than the expected length is
+ * Whether a hosts file is a regular file with exactly this content. Containers can write to it, so no more than the expected length is
  * read.
  */
 async function holds(path: string, content: string): Promise<boolean> {
@@ -183,7 +184,7 @@ async function holds(path: string, content: string): Promise<boolean> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted.length), 0, wanted.length, 0);
     return wanted.equals(buffer.subarray(0, bytesRead));
   } catch (error) {
-    // EAGAIN: a container has a lease on the file
+    // EAGAIN: a container holds a lease on the hosts file
     if (['ENOENT', 'ELOOP', 'ENXIO', 'EAGAIN'].some((code) => isErrno(error, code))) return false;
     throw error;
   }

@@ -8,7 +8,7 @@ export type MountedImage = {
   image: string;
   userSpecifiedImage: string;
   runtimeHandler: string;
-  /** The pod's annotations. */
+  /** The annotations of the pod that mounts the image. */
   annotations: Record<string, string>;
 };
 
@@ -16,7 +16,7 @@ export type MountedImage = {
 export type ContainerMount = {
   /** The volume's name, or `etc-hosts` or `termination-log` for the kubelet's own mounts. */
   name: string;
-  /** The path on the host; '' for an image, which the container runtime mounts itself. */
+  /** The path on the host; '' if the mount is an image, which the container runtime mounts itself. */
   hostPath: string;
   image?: MountedImage;
   /** The path inside the image; '' for the whole image. */
@@ -69,7 +69,7 @@ export type PrepareRequest = {
   pod: Pod;
   container: Container;
   podIps: string[];
-  /** The images that the container mounts as volumes, by volume name. */
+  /** The images that the container mounts as image volumes, by volume name. */
   volumeImages: ReadonlyMap<string, MountedImage>;
   /** Whether the container runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;

@@ -14,7 +14,7 @@ import { rotatedLogs } from '../logs/rotated-logs.ts';
  */
 const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
-/** Timeout for reading the end of a log that the container runtime does not store as a CRI log file. */
+/** Timeout for reading the end of a log that the container runtime does not write to a CRI log file. */
 const LEGACY_LOG_TIMEOUT_MS = 10_000;
 
 const MAX_LOG_MESSAGE_LINES = 80;
@@ -50,7 +50,10 @@ async function readMessage(path: string): Promise<string> {
   });
 }
 
-/** Returns the end of a log that is not a CRI log file: '' if it cannot be read, or `undefined` if it is a CRI log file. */
+/**
+ * Returns the end of a container's log that is not stored as a CRI log file: '' if it cannot be read, or `undefined` if the log is a CRI
+ * log file.
+ */
 async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | undefined> {
   const query = { tailLines: MAX_LOG_MESSAGE_LINES };
   try {
@@ -76,7 +79,7 @@ const NOTHING = Buffer.alloc(0);
 
 type LogPart = { text: Buffer; lines: number; isWhole: boolean };
 
-/** Returns the last lines of a log file, and whether they are the whole file. Returns an empty part if it is not a regular file. */
+/** Returns the last lines of a log file, and whether they are the whole file. Returns no lines if it is not a regular file. */
 async function logEnd(path: string, lines: number): Promise<LogPart> {
   const nothing = { text: NOTHING, lines: 0, isWhole: true };
   return withFile<LogPart>(path, nothing, async (file, size) => {
@@ -100,8 +103,8 @@ function logText(bytes: Buffer): Buffer {
 }
 
 /**
- * Calls `read` with a regular file, or returns `without` if there is none. The container wrote the file, so symlinks are not followed, and
- * a FIFO is not read because that could block forever.
+ * Opens a file and returns the result of `read`, or returns `without` if there is no regular file at the path. The container wrote the
+ * file, so symlinks are not followed, and a FIFO is not read because that could block forever.
  */
 async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;
@@ -125,7 +128,7 @@ async function readBytes(file: FileHandle, start: number, length: number): Promi
   return buffer.subarray(0, bytesRead);
 }
 
-/** Decodes UTF-8, dropping the rest of a character that was cut off at the beginning. */
+/** Decodes UTF-8, skipping the remaining bytes of a character that was cut off at the beginning. */
 function wholeCharacters(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;

@@ -10,7 +10,7 @@ import { type IdRange, UserNamespaces } from './user-namespaces.ts';
 
 const LENGTH = 65_536;
 
-/** User namespaces for `slots` pods; `start` simulates a kubelet restart on the same root directory. */
+/** Creates user namespaces for at most `slots` pods; `start` simulates a kubelet restart with the same root directory. */
 async function setUp(context: TestContext, slots = 3, available: Partial<IdRange> = {}) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-userns-'));
   context.after(() => rm(scratch, { recursive: true }));

@@ -103,7 +103,10 @@ export class UserNamespaces {
   }
 }
 
-/** Returns a free slot. The search starts at a random slot, so that files left behind by a removed pod rarely belong to the next one. */
+/**
+ * Returns a free slot for an ID range. The search starts at a random slot, so that files left behind by a removed pod rarely belong to the
+ * next one.
+ */
 function freeSlot(taken: ReadonlySet<number>, { first, count }: { first: number; count: number }): number | undefined {
   const start = randomInt(count);
   for (let step = 0; step < count; step++) {

@@ -12,7 +12,10 @@ const thresholds = thresholdsOf(
   { areHeldToAllocatable: false },
 );
 
-/** Makes time advance only while something waits for it, without actually waiting. Returns a function that returns the current time. */
+/**
+ * Replaces the clock and timers: time advances only when something waits for it, and waits end immediately. Returns a function that returns
+ * the current time.
+ */
 function virtualTime(t: TestContext): () => number {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
@@ -26,16 +29,16 @@ function virtualTime(t: TestContext): () => number {
 }
 
 type Given = {
-  /** The available space in MiB. The threshold is 100. */
+  /** The available disk space in MiB at a given time. The eviction threshold is 100. */
   available: (nowMs: number) => number;
   isPartial?: boolean;
   isDeleting?: (nowMs: number) => boolean;
   isRemoving?: (nowMs: number) => boolean;
-  /** Usage of another pod before and after the eviction; not measured after it if `after` is unset. */
+  /** Usage of another, not evicted pod before and after the eviction; if `after` is unset, the usage after it cannot be measured. */
   other?: { before: GivenUse; after?: GivenUse };
 };
 
-/** How long the wait for an evicted pod's space takes, in seconds. */
+/** Waits for the space of an evicted pod to be freed. Returns how long the wait took, in seconds. */
 async function waited(t: TestContext, given: Given): Promise<number> {
   const { available, isPartial, isDeleting, isRemoving, other } = given;
   const now = virtualTime(t);

@@ -36,7 +36,7 @@ type Input = SpaceWaitDependencies & {
   stopping: AbortSignal;
 };
 
-/** The space of evicted pods. `isRemoving`: whether the pods or their containers are still being removed. */
+/** The space of evicted pods to wait for. `isRemoving`: whether the pods or their containers are still being removed. */
 export type SpaceOfEvicted = { space: EvictedSpace; isRemoving: () => boolean };
 
 /**

@@ -10,10 +10,10 @@ import type { PodExcess } from './storage-limits.ts';
 /** Grace period of hard evictions, as in upstream. Long enough for preStop hooks to start. */
 const EVICTION_GRACE_SECONDS = 1;
 
-/** How to evict a pod: the reason and message of its failure, and its grace period. */
+/** How to evict a pod: the reason and message for its failure, and its grace period. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
 
-/** `signal`: the eviction signal of the threshold or limit. */
+/** `signal`: the eviction signal of the threshold or local storage limit, for metrics and events. */
 type Evicted = PodEviction & { signal: string; annotations?: Record<string, string> };
 
 export type EvictionDependencies = {

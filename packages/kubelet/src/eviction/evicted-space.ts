@@ -24,8 +24,8 @@ type EvictingRound = {
 export type ShortDisk = { resource: Resource; available: bigint; evicted: Candidate[]; others: Candidate[] };
 
 /**
- * Current observations of the signals' disks, and the current usage of the other pods, which is assumed to be unchanged since the eviction
- * if `otherUse` is unset. `isUnknownFreed`: whether space counts as freed if its size is partly unknown.
+ * Current observations of the disks, by eviction signal, and the current usage of the pods that were not evicted; if `otherUse` is unset,
+ * that usage is assumed to be unchanged since the eviction. `isUnknownFreed`: whether space counts as freed if its size is partly unknown.
  */
 export type SpaceCheck = {
   signals: readonly Signal[];
@@ -36,7 +36,7 @@ export type SpaceCheck = {
 
 /** The disk space and inodes that evicting pods is expected to free. */
 export class EvictedSpace {
-  /** `available` is the lowest amount seen since the eviction. */
+  /** The disks that were short, by eviction signal. `available` is updated to the lowest amount seen since the eviction. */
   readonly #disks: ReadonlyMap<Signal, ShortDisk>;
 
   constructor(disks: readonly ShortDisk[]) {
@@ -76,7 +76,7 @@ export class EvictedSpace {
   }
 }
 
-/** Returns the amounts that the evicted pods are expected to free on the disks that were short in their round. */
+/** Returns the amounts that the evicted pods are expected to free on each disk that was short in their eviction round. */
 export function evictedSpace(
   evicted: readonly Pod[],
   { disks, observations, active, useIn }: EvictingRound,
@@ -94,7 +94,7 @@ export function evictedSpace(
   return new EvictedSpace(shortDisks);
 }
 
-/** Returns the evicted pods' usage; `undefined` if it is not fully known. */
+/** Returns the usage of the evicted pods together; `undefined` if it is not fully known. */
 function expectedOf({ evicted, resource }: ShortDisk): bigint | undefined {
   if (!hasUse(resource)) return 0n;
   if (evicted.some(({ stats }) => stats === undefined || stats.isPartial)) return undefined;

@@ -20,7 +20,7 @@ import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
 import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';
 
-/** A node whose signals are set by the test; `actions` records the manager's actions. */
+/** Starts an eviction manager on a node whose signals are set by the test; `actions` records what the manager does. */
 function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {
   const actions: string[] = [];
   const signals: Partial<Record<Signal, bigint>> = {};
@@ -167,7 +167,7 @@ test('a pod with unmeasurable emptyDirs delays the limit checks of others once, 
     [podOf('hung', { spec: { volumes, containers } }), podOf('b', { spec: { volumes } })],
     {},
     {
-      // the statistics hang as well
+      // measurements of the pods' statistics hang as well
       podStats: () => new Promise<never>(() => undefined),
       volumePaths: (uid) => new Map([['v', join(directory, uid)]]),
       heldInEmptyDirs: async () => new Map([['b', new Map([['v', { bytes: 2 << 20, inodes: 1 }]])]]),
@@ -249,8 +249,8 @@ type GivenRun = Pick<EvictionManagerDependencies, 'isDeleting'> &
   };
 
 /**
- * Runs a node that is short of disk space until it has evicted the expected number of pods, or until `ms` have passed. Returns the names of
- * the evicted pods.
+ * Runs an eviction manager on a node that is short of disk space until it has evicted the expected number of pods, or until `ms` have
+ * passed. Returns the names of the evicted pods.
  */
 async function runUntilEvicted(
   names: string[],
@@ -409,7 +409,10 @@ const KINDS: [Signal, (amount: number) => GivenUse][] = [
   ['memory.available', (amount) => ({ memory: amount * 5 })],
 ];
 
-/** Three pods with low usage and an attacker that uses either everything or nothing; `step` is called before each measurement of pods. */
+/**
+ * Runs an eviction manager with three pods with low usage and an attacker that uses either everything or nothing; `step` is called before
+ * each measurement of the pods.
+ */
 function attacked(signal: Signal, use: (amount: number) => GivenUse, step: (fill: (full: boolean) => void) => void) {
   const given: Partial<EvictionManagerDependencies> = {
     podStats: async (asked) => {

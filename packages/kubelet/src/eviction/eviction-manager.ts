@@ -79,7 +79,7 @@ export class EvictionManager {
       if (evicted.length === 0) await this.#untilNextRound(signal);
       else await this.#cleanUp(evicted, signal);
     }
-    // a program that measures a remote volume may hang
+    // do not wait forever: a process that measures a remote volume may hang
     await raceAbort(this.#run.limits.settled(), AbortSignal.timeout(EVICTION_MEASURE_MS)).catch(() => undefined);
   }
 
@@ -103,7 +103,7 @@ export class EvictionManager {
     while (!signal.aborted && performance.now() < untilMs && !pods.every(isCleanedUp))
       await pause(EVICTION_LOOK_MS, signal);
     if (signal.aborted) return;
-    // container layers are only freed when their containers are removed, so remove exited containers now
+    // container layers are freed only when their containers are removed, so remove the exited containers now
     if (space.isOnDisk) await reclaimer.run('deleteUnusedContainers');
     const isRemoving = () => !pods.every(isCleanedUp) || reclaimer.isRunning('deleteUnusedContainers');
     await this.#awaitSpace(round.disks, { space, isRemoving }).catch(() => undefined);

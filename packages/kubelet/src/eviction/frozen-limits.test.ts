@@ -8,7 +8,10 @@ import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 const limited = podOf('a', { limits: { 'ephemeral-storage': '10Mi' } });
 const sized = podOf('b', { spec: { containers: [], volumes: [{ name: 'v', emptyDir: { sizeLimit: '10Mi' } }] } });
 
-/** Frozen pods with the given usage, and a clock controlled by the test. `check` returns the pods found to exceed a limit. */
+/**
+ * Starts frozen measurements of pods with the given usage, with a clock controlled by the test. `check` returns the pods found to exceed a
+ * limit.
+ */
 function start(t: TestContext, frozen: (maxMs: number) => (GivenUse & { tookMs?: number }) | undefined) {
   let nowMs = 1_000_000;
   t.mock.method(performance, 'now', () => nowMs);

@@ -39,12 +39,12 @@ export class FrozenLimits {
     this.#stopping = stopping;
   }
 
-  /** Adds a pod whose files may have been moved while they were being measured. */
+  /** Notes a pod whose files may have been moved while they were being measured, so that it is measured while frozen. */
   note(pod: Pod): void {
     if (!this.#deps.isExempt(pod)) this.#doubtful.set(pod.metadata.uid, pod);
   }
 
-  /** Drops all pods except these. */
+  /** Drops all noted pods except the given ones. */
   keep(pods: readonly Pod[]): void {
     const uids = new Set(pods.map(({ metadata }) => metadata.uid));
     for (const map of [this.#doubtful, this.#turns]) for (const uid of map.keys()) if (!uids.has(uid)) map.delete(uid);

@@ -29,7 +29,7 @@ test('a container’s layers and logs count towards its limit, volumes do not', 
   const over = 'Container main exceeded its local ephemeral storage limit "10Mi". ';
   check(pod, { root: 6, logs: 5 }, over);
   check(pod, { volume: 100 }, undefined);
-  // layers are on the runtime's own file system
+  // with the layout `images`, container layers are not on the kubelet's file system, so they do not count
   check(pod, { root: 60, logs: 5 }, undefined, 'images');
   check(pod, { logs: 11 }, over, 'images');
 });

@@ -18,8 +18,8 @@ const STORAGE = 'ephemeral-storage';
 export type LocalStorageExcess = { signal: string; message: string };
 
 /**
- * `paths`: the pod's volume paths by volume name. `held`: finds deleted files that the pod still holds open, and returns their usage by
- * emptyDir name.
+ * A pod's volumes. `paths`: their paths by volume name. `held`: finds deleted files that the pod still holds open, and returns their usage
+ * by emptyDir name.
  */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 

@@ -12,7 +12,7 @@ const long = Date.now() - 100_000;
 
 type Given = { use: GivenUse; frozen?: (maxMs: number) => GivenUse | 'unfreezable' | 'hangs' };
 
-/** Measures the pods while they are frozen. Returns how they were frozen and the usage known afterwards. */
+/** Measures pods with the given usage while they are frozen. Returns how they were frozen and the usage known afterwards. */
 async function measured(given: Record<string, Given>, { exempt = '', rankMs = 5000, of = resource } = {}) {
   const recentUse = new RecentUse(60_000);
   recentUse.add(

@@ -33,9 +33,9 @@ export type PodMeasurementDependencies = {
 };
 
 export type PodMeasurement = PodMeasurementDependencies & {
-  /** Time limit for `measureForRank` and `withoutDoubt`. */
+  /** Time limit in milliseconds for `measureForRank` and `withoutDoubt`. */
   rankMs: number;
-  /** Where results are recorded for later rounds, including late ones. */
+  /** Where measured usage is recorded for later eviction rounds, including results that arrive late. */
   recentUse: RecentUse;
   stopping: AbortSignal;
 };

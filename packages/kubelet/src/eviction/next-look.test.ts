@@ -6,7 +6,7 @@ import { nextLookMs } from './next-look.ts';
 const GIB = 1 << 30;
 const PERIOD_MS = 10_000;
 
-/** Two observations, one second apart, of a disk with thresholds at 10%; `before` and `now` are its free amounts. */
+/** Checks the delay after two observations, one second apart, of a disk with thresholds at 10%; `before` and `now` are its free amounts. */
 function check(
   capacity: number,
   [before, now]: [number | undefined, number],

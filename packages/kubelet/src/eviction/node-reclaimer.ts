@@ -5,7 +5,7 @@ import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';
 
 export type NodeReclaimerDependencies = { reclaim: NodeReclaim; logger: Logger };
 
-/** `rankMs`: how long to wait for each step. */
+/** `rankMs`: how long to wait for each reclaim step, in milliseconds. */
 type Input = NodeReclaimerDependencies & { rankMs: number; stopping: AbortSignal };
 
 /** Runs node-level reclaim steps. A slow step is never started twice. */
@@ -17,7 +17,7 @@ export class NodeReclaimer {
     this.#input = input;
   }
 
-  /** Runs the steps that may end a shortage of the signal's resource. Returns false if there are none. Never rejects. */
+  /** Runs the reclaim steps that may end a shortage of the eviction signal's resource. Returns false if there are none. Never rejects. */
   async reclaim(signal: Signal, layout: DiskLayout): Promise<boolean> {
     const steps = reclaimSteps(signal, layout);
     for (const step of steps) await this.run(step);
@@ -28,7 +28,7 @@ export class NodeReclaimer {
     return this.#running.has(step);
   }
 
-  /** Starts the step unless it is already running, and waits a limited time for it to finish. Never rejects. */
+  /** Starts the reclaim step unless it is already running, and waits a limited time for it to finish. Never rejects. */
   async run(step: keyof NodeReclaim): Promise<void> {
     const { rankMs, stopping } = this.#input;
     await Promise.race([this.#start(step), pause(rankMs, stopping)]);

@@ -89,7 +89,7 @@ export class NodeSignals {
     ];
   }
 
-  /** Cached, because ImageFsInfo makes the container runtime measure all of its images. */
+  /** The container runtime's directories. Cached, because ImageFsInfo makes the container runtime measure all of its images. */
   async #imagePaths(): Promise<ImagePaths> {
     const known = this.#paths;
     if (known !== undefined && performance.now() - known.readAtMs < IMAGE_PATHS_CACHED_MS) return known.of;

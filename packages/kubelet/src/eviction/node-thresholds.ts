@@ -36,7 +36,7 @@ export class NodeThresholds {
   readonly #deps: NodeThresholdsDependencies;
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: NodeDisks | undefined;
-  /** Observations from the last round; `#earlier` holds those from the round before. */
+  /** Observations of the eviction signals from the last round; `#earlier` holds those from the round before. */
   #observations: Observations = new Map();
   #earlier: Observations = new Map();
 
@@ -44,13 +44,14 @@ export class NodeThresholds {
     this.#deps = deps;
   }
 
-  /** The disks and observations of the last round; `undefined` before the first one. */
+  /** The disks and signal observations of the last round; `undefined` before the first one. */
   get last(): Pick<Round, 'disks' | 'observations'> | undefined {
     return this.#disks && { disks: this.#disks, observations: this.#observations };
   }
 
   /**
-   * Observes the signals, evaluates the thresholds, and sets the node's pressure conditions. Rejects with the container runtime's error.
+   * Runs an observation round: observes the signals, evaluates the thresholds, and sets the node's pressure conditions. Rejects with the
+   * container runtime's error.
    */
   async judge(): Promise<Round> {
     const { signals, pressure, logger, transitionMs } = this.#deps;
@@ -69,7 +70,7 @@ export class NodeThresholds {
     return { disks: this.#disks, observations, judgement };
   }
 
-  /** Observes the signals again. Returns true if the threshold is met or its minimum reclaim has not been freed yet. */
+  /** Observes the signals again. Returns true if the given threshold is met or its minimum reclaim has not been freed yet. */
   async isMet(threshold: Threshold): Promise<boolean> {
     return thresholdsMet([threshold], await this.#deps.signals.observe(), { withReclaim: true }).length > 0;
   }

@@ -10,7 +10,7 @@ export type GivenPod = {
   source?: 'api' | 'file';
 };
 
-/** A pod from an API server, with one container `main`. */
+/** Returns a pod from an API server, with one container `main`. */
 export function podOf(name: string, { priority, requests, limits, spec, source = 'api' }: GivenPod = {}): Pod {
   const resources: ResourceRequirements = { requests: requests ?? {}, limits: limits ?? {} };
   const annotations = { 'kubernetes.io/config.source': source };
@@ -36,7 +36,7 @@ export type GivenUse = {
   changedAtMs?: number;
 };
 
-/** Stats of a pod created by `podOf`; `use` is in MiB for bytes, otherwise in counts. */
+/** Returns stats of a pod created by `podOf`; `use` is in MiB for bytes, otherwise in counts. */
 export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
   const time = new StatsTime('2026-01-01T00:00:00Z');
   const memory = { time, workingSetBytes: (use.memory ?? 0) * MI };

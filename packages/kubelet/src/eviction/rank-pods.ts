@@ -12,8 +12,8 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
- * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement if `stats` is
- * older.
+ * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement, set if
+ * `stats` is an older one.
  */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
@@ -21,7 +21,9 @@ type Measured = Candidate & { stats: PodStatsByDisk };
 
 type Compare = (a: Measured, b: Measured) => number;
 
-/** The resource behind an eviction signal. The disk layout determines which parts of a pod's usage are on the signal's file system. */
+/**
+ * The resource that an eviction signal is about. The disk layout determines which parts of a pod's usage are on the signal's file system.
+ */
 export type Resource = { signal: Signal; layout: DiskLayout };
 
 /**

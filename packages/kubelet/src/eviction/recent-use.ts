@@ -82,7 +82,7 @@ export class RecentUse {
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
       const measured = byUse(completeOf(pod, this.#measurements, shortage), shortage);
-      // a partial measurement may lack any part of the usage, so prefer a complete one as the minimum
+      // a partial measurement may lack any part of the usage, so take the minimum from a complete one if there is one
       const [least, most] = [measured.find(({ isPartial }) => !isPartial) ?? measured[0], measured.at(-1)];
       if (least === undefined || most === undefined) return [];
       return [{ pod, stats: most, change: useOf(most, shortage) - useOf(least, shortage) }];

@@ -48,7 +48,7 @@ export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 export class StorageLimits {
   readonly #deps: StorageLimitsDependencies;
   readonly #stopping: AbortSignal;
-  /** Measurements in progress, by name. */
+  /** Measurements in progress, by a name that identifies each of them. */
   readonly #running = new Map<string, Promise<void>>();
   /** Pods found to exceed a limit since the last `take`, by pod UID. */
   #excesses = new Map<string, PodExcess>();
@@ -83,7 +83,7 @@ export class StorageLimits {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  /** Starts the measurement unless it is already running. */
+  /** Starts the named measurement unless it is already running. */
   #once(name: string, measure: () => Promise<void>): Promise<void> {
     const running =
       this.#running.get(name) ??

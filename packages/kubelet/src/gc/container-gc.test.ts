@@ -11,7 +11,7 @@ import { collectContainers, collectUnusedContainers, pruneContainers } from './c
 const logs = mkdtempSync(join(tmpdir(), 'podwright-gc-'));
 after(() => rmSync(logs, { recursive: true }));
 
-/** A pod with three exited containers with the same name, each with a log, and an older dead sandbox. */
+/** Starts a pod with three exited containers of the same name, each with a log, and an older dead sandbox. */
 async function start() {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   const { runtime: cri } = runtime.client;

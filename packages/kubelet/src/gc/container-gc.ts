@@ -13,7 +13,7 @@ import {
   outdatedContainers,
 } from './dead-containers.ts';
 
-/** `signal` aborts calls to the container runtime. */
+/** The input of container garbage collection. `signal` aborts its calls to the container runtime. */
 type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy; signal?: AbortSignal };
 
 /**

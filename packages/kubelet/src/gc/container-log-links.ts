@@ -86,7 +86,7 @@ export class ContainerLogLinks {
     if (made.size === 0) this.#made.delete(uid);
   }
 
-  /** Creates a symlink. Returns false if the log does not exist (yet). */
+  /** Creates a symlink to a log. Returns false if the log does not exist (yet). */
   async #link(name: string, target: string): Promise<boolean> {
     if (!(await pathExists(target))) return false;
     const path = join(this.#input.directory, name);

@@ -5,7 +5,8 @@ import { findGarbage } from './dead-containers.ts';
 import { bytesToFree, type ImageRecord, imagesTooOld, imagesToRemove } from './image-garbage.ts';
 
 /**
- * A pod with containers given as `name@createdAt:state`, newest first. They belong to the pod's newest sandbox unless another one is given.
+ * Returns the status of a pod with containers given as `name@createdAt:state`, newest first. They belong to the pod's newest sandbox unless
+ * another one is given.
  */
 function podOf(containers: string[], sandboxes: [string, boolean][] = [['s1', true]]): RuntimePodStatus {
   return {

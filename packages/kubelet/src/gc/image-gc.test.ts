@@ -5,7 +5,7 @@ import { FakeRuntime } from '@podwright/cri/testing';
 import type { Pod } from '@podwright/kube-api';
 import { ImageGarbageCollector } from './image-gc.ts';
 
-/** A node with one used and two unused images, stored on this host's root file system. */
+/** Starts image garbage collection on a node with one used and two unused images, stored on this host's root file system. */
 async function start({
   highThresholdPercent = 0,
   minAgeMs = 0,

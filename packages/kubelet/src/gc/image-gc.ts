@@ -19,7 +19,7 @@ export type ImageGcInput = {
   logger: Logger;
   /** Admitted pods that have not terminated. Their images are in use even before their containers are created. */
   pods: () => Pod[];
-  /** Emits a warning event for the node. */
+  /** Emits a warning event about the node. */
   warn: (reason: string, message: string) => void;
   /** Called after each collection with the IDs of the remaining images, to delete the pull records of all others. */
   forgetImages: (imageIds: string[], atMs: number) => Promise<void>;

@@ -4,7 +4,7 @@
  */
 const MAX_LOG_SHARE_AHEAD = 0.3;
 
-/** Initial estimate of the time between a check and the container runtime's opening of the new log file. */
+/** Initial estimate of the time from a log check to the moment the container runtime opens the new log file. */
 const LOG_REOPEN_MS = 20;
 
 /** Assumed maximum write rate. After a write, the next check takes place when the log would reach its size limit at this rate. */
@@ -26,16 +26,16 @@ export class LogGrowth {
   #seen: { sizeBytes: number; atMs: number } | undefined;
   #bytesAMs = 0;
   #dueAtMs: number | undefined;
-  /** Longest delay of a check since the last rotation. */
+  /** Longest delay of a scheduled log check since the last rotation. */
   #lateMs = 0;
-  /** Measured time between the scheduled time of a check and the opening of the new log file. */
+  /** Measured time from the scheduled time of a log check to the opening of the new log file. */
   #reactionMs = LOG_REOPEN_MS;
 
   constructor(maxSizeBytes: number) {
     this.#maxSizeBytes = maxSizeBytes;
   }
 
-  /** Sets the scheduled time of the next check. */
+  /** Records the time for which the next log check is scheduled. */
   due(atMs: number): void {
     this.#dueAtMs = atMs;
   }

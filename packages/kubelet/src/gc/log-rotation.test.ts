@@ -34,7 +34,7 @@ beforeEach(() => {
   writeFileSync(secret, 'secret');
 });
 
-/** Compresses rotated files immediately, even those just written. */
+/** Makes rotated files be compressed immediately, even those just written. */
 const AT_ONCE = { compressAfterMs: -60_000 };
 
 /** Checks the logs of the given containers once. */
@@ -76,7 +76,7 @@ test('a symlink in place of a rotated log is not followed', async () => {
   assert.deepEqual(await rotate(), ['0.log.20260101-000000']);
 });
 
-/** Rotates a container's log; `reopen` is the runtime's implementation of ReopenContainerLog. */
+/** Rotates one container's log; `reopen` is the fake runtime's implementation of ReopenContainerLog. */
 async function rotateOne(
   { state = 'running', maxSizeBytes = 1, maxFiles = 5 }: { state?: string; maxSizeBytes?: number; maxFiles?: number },
   reopen: () => void = () => writeFileSync(log, ''),
@@ -237,7 +237,7 @@ test('a log that cannot be watched yet is polled, and rotated', async (context) 
   rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
   await rotation.checkAll(); // there is no file to watch
   writeFileSync(log, 'x'.repeat(100));
-  // the fake runtime creates no new file, so the log may be reopened several times
+  // the fake runtime creates no new log file, so it may be called several times for the same log
   await waitFor(() => reopened > 0 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
 });
 

@@ -35,7 +35,10 @@ type RotationInput = {
   cri: CriClient;
   logger: Logger;
   policy: LogRotationPolicy;
-  /** Age at which a rotated log is compressed. Defaults to 10 s. The logs of fast-writing containers are deleted before that. */
+  /**
+   * Age in milliseconds at which a rotated log is compressed. Default: 10 s. The rotated logs of fast-writing containers are deleted before
+   * that.
+   */
   compressAfterMs?: number;
 };
 
@@ -60,7 +63,7 @@ export class LogRotation {
     this.#follow(pods, () => true);
   }
 
-  /** `isOf` selects the followed logs that may belong to `pods`. */
+  /** Follows the running containers' logs. Stops following the other logs for which `isOf` returns true. */
   #follow(pods: RuntimePodStatus[], isOf: (log: FollowedLog) => boolean): void {
     const running = pods.flatMap(({ pod, containers }) =>
       containers.flatMap(({ id, state, logPath }) =>
@@ -110,12 +113,12 @@ class FollowedLog {
   #checking: Promise<void> | undefined;
   #closed = false;
   #checkMs = MIN_LOG_CHECK_MS;
-  /** Size at the last check; `undefined` if the log did not exist. */
+  /** The log's size at the last check; `undefined` if the log did not exist. */
   #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
   /** `order` of the newest rotated log (see `RotatedLog`); '' if there is none, `undefined` until the directory has been read. */
   #newest: string | undefined;
-  /** False if there are no rotated logs left to compress. */
+  /** False if the log has no rotated files left to compress. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {
@@ -192,7 +195,7 @@ class FollowedLog {
     this.#growth.due(performance.now() + this.#checkMs);
     this.#timer = new Timer(() => {
       this.#timer = undefined;
-      // an ongoing check may have read the size before the last write
+      // run another check after the current one, which may have read the size before the last write
       const next = (this.#checking ?? Promise.resolve()).then(() => this.check());
       background(this.#input.logger, 'a container log is no longer watched', next);
     }, this.#checkMs);

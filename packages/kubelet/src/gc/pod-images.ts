@@ -14,7 +14,7 @@ export function podImages({ spec }: Pod): string[] {
   });
 }
 
-/** Returns the IDs of the images on the node that these pods need. The runtime resolves the names. */
+/** Returns the IDs of the images on the node that these pods need. The container runtime resolves the image names. */
 export async function imagesOfPods(pods: Pod[], { image }: Pick<CriClient, 'image'>): Promise<string[]> {
   const names = new Set(pods.flatMap(podImages));
   const found = await Promise.all(
@@ -22,7 +22,7 @@ export async function imagesOfPods(pods: Pod[], { image }: Pick<CriClient, 'imag
       try {
         return (await image.imageStatus({ image: { image: name } })).image;
       } catch (error) {
-        // a name rejected by the runtime, such as an ambiguous ID prefix, must not fail the whole collection
+        // a name that the container runtime rejects, such as an ambiguous ID prefix, must not make the whole collection fail
         if (['not_found', 'invalid_argument'].includes(errorCode(error))) return undefined;
         throw error;
       }

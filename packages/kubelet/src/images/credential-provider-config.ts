@@ -24,21 +24,21 @@ const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 export type CredentialProvider = {
   /** Name of the provider and of its executable in `--image-credential-provider-bin-dir`. */
   name: string;
-  /** API version of requests and responses. */
+  /** API version of the requests to the plugin and of its responses. */
   apiVersion: string;
   /** Image patterns for which the provider is called. */
   matchImages: string[];
   /** How long to cache responses that have no `cacheDuration`, in milliseconds. */
   defaultCacheDuration: number;
   args?: string[];
-  /** Environment variables to set for the program, in addition to the kubelet's own. */
+  /** Environment variables to set for the plugin, in addition to the kubelet's own. */
   env?: { name: string; value: string }[];
 };
 
 /** The merged configuration from all files. */
 export type CredentialProviderConfig = {
   providers: CredentialProvider[];
-  /** Hash of all configuration files, reported by upstream's metric. */
+  /** Hash of all configuration files, reported by an upstream metric. */
   hash: string;
 };
 

@@ -19,7 +19,7 @@ const answer = (rest: object) =>
     ...rest,
   });
 
-/** A directory with a provider that appends each request to the file `calls`, one per line. */
+/** Creates a directory with a credential provider plugin that appends each request to the file `calls`, one per line. */
 function setUp(context: TestContext, script: string, matchImages = ['*.test']) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-providers-'));
   context.after(() => rmSync(directory, { recursive: true }));

@@ -1,4 +1,4 @@
-/** Ensures that container images are present, according to their pull policies. */
+/** Makes sure that container images are present, according to their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { rpcErrorText } from '@podwright/grpc';
@@ -50,7 +50,7 @@ export type ImageRequest = {
   sandboxConfig: PodSandboxConfig;
 };
 
-/** The image, or the reason why the container must wait and when to retry (Unix milliseconds). */
+/** The outcome of an image request: the image, or why the container must wait and when to retry (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
 
 type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
@@ -63,7 +63,7 @@ export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
   return policy === 'Always' || !usable ? 'pull' : 'use';
 }
 
-/** A parsed image request. */
+/** An image request with its image name parsed. */
 type Wanted = {
   request: ImageRequest;
   name: string;
@@ -205,7 +205,7 @@ export class ImageManager {
     }
   }
 
-  /** Schedules a retry shortly after the failure, so that the next sync changes the status to ImagePullBackOff. */
+  /** Schedules a sync shortly after the failed pull, which changes the status to ImagePullBackOff. */
   #pullFailed(request: ImageRequest, key: string, error: unknown): Waiting {
     const { image } = request.container;
     const { text, waiting } = pullFailure(image, error);

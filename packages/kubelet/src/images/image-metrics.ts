@@ -25,7 +25,10 @@ export function sizeLabel(bytes: bigint): string {
 }
 
 export type ImageMetrics = {
-  /** Counts an image request. `undefined` for `present` or `pulls` means unknown. */
+  /**
+   * Counts an image request by pull policy. `present`: whether the image was on the node; `pulls`: whether it is pulled. `undefined` means
+   * unknown.
+   */
   asked(policy: string, present: boolean | undefined, pulls: boolean | undefined): void;
   pulled(seconds: number, sizeBytes: bigint): void;
 };

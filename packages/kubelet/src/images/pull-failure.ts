@@ -3,7 +3,7 @@ import { asRpcError } from '@podwright/grpc';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from './limits.ts';
 
-/** Error prefixes used by container runtimes (cri-api, pkg/errors), and upstream's message for each. */
+/** Prefixes of container runtime errors (cri-api, pkg/errors), and upstream's message for each. */
 const KNOWN = {
   RegistryUnavailable: 'the registry is unavailable',
   SignatureValidationFailed: 'the signature validation failed',

@@ -24,7 +24,7 @@ export class PullQueue {
     this.#filledAtMs = now();
   }
 
-  /** Runs `pull` once the limits on parallelism and rate permit it. Rejects with the signal's reason if the signal aborts first. */
+  /** Runs `pull` once the limits on parallelism and rate permit it. Rejects with the signal's abort reason if it aborts first. */
   run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#limiter.run(async () => {
       const waitMs = this.#takeToken();

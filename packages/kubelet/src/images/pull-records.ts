@@ -73,7 +73,7 @@ export class PullRecords {
     if (before === 0) await this.#write('pulling', image, { kind: 'ImagePullIntent', apiVersion: API_VERSION, image });
   }
 
-  /** Removes the pull intent. Must not be called until the result has been recorded. */
+  /** Removes the pull intent for an image name. Must not be called until the result of the pull has been recorded. */
   async end(image: string): Promise<void> {
     const others = (this.#pulling.get(image) ?? 0) - 1;
     if (others > 0) return void this.#pulling.set(image, others);

@@ -34,7 +34,7 @@ export type RuntimeContainer = {
   listed?: ListedContainer;
   /** The resources that the container was created with, read from its annotation. */
   resources?: GivenResources;
-  /** The container's current limits, if reported by the container runtime. */
+  /** The container's current CPU and memory limits, if reported by the container runtime. */
   limits?: ContainerLimits;
 };
 
@@ -74,12 +74,12 @@ export type RuntimePodStatus = {
   containers: RuntimeContainer[];
 };
 
-/** A consistent snapshot of a sandbox and its containers; `sandbox` is absent if it has been removed. */
+/** A consistent snapshot of one sandbox and its containers; `sandbox` is absent if the sandbox has been removed. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
 /**
- * Returns the status with one sandbox and its containers replaced by the snapshot. Sorts by attempt rather than creation time, because
- * attempts increase even if the host's clock is set back. Pure.
+ * Returns a pod's status with one sandbox and its containers replaced by those in the snapshot. Sorts by attempt rather than creation time,
+ * because attempts increase even if the host's clock is set back. Pure.
  */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
@@ -118,7 +118,7 @@ export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] 
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** Returns the owner of one of the sandboxes if it has this pod's UID but a different name or namespace. */
+/** Returns the pod that owns one of the sandboxes if it has this pod's UID but another name or namespace. */
 export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }

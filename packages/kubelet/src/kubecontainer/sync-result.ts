@@ -20,7 +20,7 @@ export type PodVerdict = WaitingReason & { disruption?: string };
 
 const SHUT_DOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
 
-/** Verdict for pods terminated by a node shutdown (pkg/kubelet/nodeshutdown). */
+/** Why pods terminated by a node shutdown fail (pkg/kubelet/nodeshutdown). */
 export const SHUT_DOWN: PodVerdict = {
   reason: 'Terminated',
   message: SHUT_DOWN_MESSAGE,
@@ -46,7 +46,7 @@ export type StepResult = {
   /** The container's name or the sandbox's ID; for KillPodSandbox, the pod's UID. */
   target: string;
   error?: WaitingReason;
-  /** Earliest time for the next attempt (Unix milliseconds); absent if there is no need to wait. */
+  /** Earliest time for the next attempt at the step (Unix milliseconds); absent if there is no need to wait. */
   retryAtMs?: number;
   /** Set if the step stopped before changing anything in the container runtime. */
   held?: true;
@@ -56,7 +56,7 @@ export function failedSteps(steps: readonly StepResult[]): StepResult[] {
   return steps.filter((step) => step.error !== undefined);
 }
 
-/** Joins the distinct failures, in upstream's wording. */
+/** Joins the distinct errors of failed steps, in upstream's wording. */
 export function failureText(steps: readonly StepResult[]): string {
   const texts = failedSteps(steps).map(({ action, target, error }) => {
     const [what, whom, why] = [action, target, error!.message].map((text) => JSON.stringify(text));

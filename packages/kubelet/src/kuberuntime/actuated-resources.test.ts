@@ -34,7 +34,7 @@ function newPath(t: TestContext): string {
   return join(directory, 'resource-state', 'actuated.json');
 }
 
-/** Opens the checkpoint as a restarted kubelet does. Never closes it, as if the kubelet had been killed. */
+/** Opens the checkpoint like a restarted kubelet. It is never closed, as if the kubelet had been killed. */
 async function open(path: string) {
   const checkpoint = await Checkpoint.open({ path, logger: silentLogger, decode: decodeActuated });
   return { checkpoint, actuated: new ActuatedResources(checkpoint, fakeNode()) };

@@ -21,7 +21,7 @@ function podOf(spec: Partial<PodSpec>): Pod {
 
 type Seen = { of: Container } & Partial<RuntimeContainer>;
 
-/** The status with the given containers, newest first; they run in the current sandbox by default. */
+/** Returns a pod status with the given containers, newest first; they run in the current sandbox by default. */
 function statusOf(seen: Seen[], sandbox: Partial<RuntimePodStatus['sandboxes'][0]> | 'none' = {}): RuntimePodStatus {
   const facts = {
     id: 's0',

@@ -32,7 +32,8 @@ export function computePodActions(input: PodActionsInput): PodActions {
 type SandboxDecision = { create: boolean; id: string | undefined; attempt: number };
 
 /**
- * Decides whether a new sandbox is needed: the newest one is not ready or has no address, several are ready, or `hostNetwork` has changed.
+ * Decides whether to create a sandbox, which is needed if the newest one is not ready or has no address, several are ready, or
+ * `hostNetwork` has changed.
  */
 function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDecision {
   const newest = sandboxes[0];
@@ -47,7 +48,7 @@ function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDeci
   return { create: changed, id: newest.id, attempt: changed ? newest.attempt + 1 : newest.attempt };
 }
 
-/** Plans for a pod without a usable sandbox, starting with the first init container unless the pod has already completed. */
+/** Plans the start of a pod that has no usable sandbox, beginning with the first init container, unless the pod has already completed. */
 function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): PodActions {
   const startedBefore = plan.attempt !== 0 && status.containers.length > 0;
   if (pod.spec.restartPolicy === 'Never' && startedBefore) return { ...plan, createSandbox: false };
@@ -116,8 +117,8 @@ function hasSucceededForGood(pod: Pod, container: Container, current: RuntimeCon
 }
 
 /**
- * Lists every instance of every container except ephemeral ones. The containers whose exit triggered the restart of all containers come
- * last: if the kubelet itself restarts halfway through, it still finds the trigger.
+ * Returns every instance of every container except ephemeral ones, for restarting all containers. Those whose exit triggered the restart
+ * come last: if the kubelet itself restarts halfway through, it still finds the trigger.
  */
 function containersToReset({ pod, status }: PodActionsInput): ContainerToReset[] {
   const causes: ContainerToReset[] = [];

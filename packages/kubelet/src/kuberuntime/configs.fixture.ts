@@ -1,4 +1,4 @@
-/** CRI configurations generated from a manifest. */
+/** Generates CRI configurations from a manifest, for tests. */
 import { create, ImageSchema } from '@podwright/cri';
 import { allContainers, type DecodedManifest, decodeManifest, type Pod } from '@podwright/kube-api';
 import { wantedMounts } from '../container/container-mounts.ts';
@@ -10,7 +10,7 @@ import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 
-/** A pod's environment: the host, kubelet options, and the image's user. */
+/** The environment of a pod whose configurations are generated: the host, kubelet options, and the image's user. */
 export type World = {
   node?: ContainerEnforcement;
   seccompDefault?: boolean;
@@ -21,10 +21,10 @@ export type World = {
   clusterDns?: string[];
 };
 
-/** `spec` is merged into the pod's spec, `container` into its first container, and `metadata` into its metadata. */
+/** Parts to merge into the manifest: `spec` into the pod's spec, `container` into its first container, and `metadata` into its metadata. */
 export type Given = { spec?: object; container?: object; metadata?: object };
 
-/** Decodes a pod manifest. */
+/** Decodes a pod manifest with these parts. */
 export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   const manifest = {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u1', ...metadata } },

@@ -32,7 +32,7 @@ export type ContainerConfigInput = {
   restartCount: number;
   image: Image;
   prepared: PreparedContainer;
-  /** The sandbox's namespaces. */
+  /** The namespaces of the sandbox that the container runs in. */
   namespaces: NamespaceOption;
   /** ID of the container whose PID namespace this container joins. */
   targetId?: string;

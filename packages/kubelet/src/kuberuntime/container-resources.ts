@@ -84,7 +84,8 @@ function burstableScore(requestBytes: bigint, memoryCapacity: bigint): bigint {
 }
 
 /**
- * Returns each container's equal share of the part of the pod-level memory request not covered by the containers' own requests (KEP-2837).
+ * Returns a container's share of the pod-level memory request: the part not covered by the containers' own requests is divided equally
+ * (KEP-2837).
  */
 function unclaimedShare(spec: PodSpec): bigint {
   const request = podLevelAmount(spec, 'requests', 'memory') ?? 0n;

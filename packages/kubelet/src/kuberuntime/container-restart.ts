@@ -37,7 +37,7 @@ function kindOf(pod: Pod, containerName: string): 'Container' | 'Init container'
   return pod.spec.containers.some(({ name }) => name === containerName) ? 'Container' : 'Init container';
 }
 
-/** Whether a container that is not running should be started or restarted. */
+/** Whether a container that is not running should be started or restarted, according to its state, its exit code and the restart policy. */
 export function shouldRestart(pod: Pod, container: Container, current: RuntimeContainer | undefined): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;

@@ -13,7 +13,7 @@ const pod: Pod = {
 };
 const HOUR_MS = 3_600_000;
 
-/** A crashing container on a host with a mock wall clock and monotonic clock. */
+/** A crashing container and its back-off, on a host with a mock wall clock and monotonic clock. */
 class Crashing {
   #wallMs = 1_000_000_000;
   #monotonicMs = 50_000;
@@ -44,7 +44,7 @@ class Crashing {
     this.#status.containers.unshift(one as RuntimeContainer);
   }
 
-  /** Adds a running container, for example to be killed later. */
+  /** Adds a running instance of the container, for example to be killed later. */
   run(): void {
     this.#status.containers.unshift({
       id: `app-${this.#attempts++}`,
@@ -57,7 +57,7 @@ class Crashing {
     return this.backoff.delay({ pod, container: this.#container, status: this.#status });
   }
 
-  /** Starts the container, or returns how long it must wait in milliseconds. */
+  /** Starts the container and returns 0, or returns how long it must wait in milliseconds. */
   start(): number {
     const delay = this.delay();
     if (delay === undefined) this.backoff.count({ pod, container: this.#container, status: this.#status });

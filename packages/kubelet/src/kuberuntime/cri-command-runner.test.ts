@@ -9,7 +9,7 @@ import { connectCri, createCriServer, outputLimitOf, type RuntimeHandlers } from
 import { FakeRuntime } from '@podwright/cri/testing';
 import { CriCommandRunner } from './cri-command-runner.ts';
 
-/** Returns a runner on a runtime that runs commands with `execSync`. */
+/** Returns a command runner on a fake runtime that runs commands with `execSync`. */
 async function start(context: TestContext, execSync: RuntimeHandlers['execSync']): Promise<CriCommandRunner> {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-command-'));
   context.after(() => rmSync(directory, { recursive: true }));

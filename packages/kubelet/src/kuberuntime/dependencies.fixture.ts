@@ -18,7 +18,7 @@ import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 import { SandboxTurns } from './sandbox-turns.ts';
 
-/** Dependencies of a sync on an in-memory runtime. */
+/** Returns the dependencies of pod syncs on an in-memory container runtime. */
 export type FakeDependencies = KuberuntimeDependencies & { events: PodEvents };
 
 export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): FakeDependencies {
@@ -73,7 +73,7 @@ export function fakeRuntime(): FakeRuntime {
   return new FakeRuntime({ images: ['busybox:1'] });
 }
 
-/** A cgroup v1 host with 1 GiB of memory, and upstream's default settings. */
+/** Returns a node: a cgroup v1 host with 1 GiB of memory, and upstream's default resource policy. */
 export function fakeNode(
   host: Partial<ContainerHost> = {},
   policy: Partial<ResourcePolicy> = {},

@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import { configsOf, decoded, type Given, type World } from './configs.fixture.ts';
 import { fakeNode } from './dependencies.fixture.ts';
 
-/** Expected values by path in `{ sandbox, container }`. `container` is the first container; 64-bit integers are plain numbers. */
+/**
+ * Expected values by path in `{ sandbox, container }`. `container` is the first container's configuration; 64-bit integers are plain
+ * numbers.
+ */
 type Expected = Record<string, unknown>;
 
 function check(name: string, given: Given, expected: Expected, world: World = {}): void {
@@ -17,7 +20,7 @@ function check(name: string, given: Given, expected: Expected, world: World = {}
   });
 }
 
-/** Returns the value at a path. Well-known path prefixes can be abbreviated. */
+/** Returns the value at a path in the configurations. Well-known path prefixes can be abbreviated. */
 function at(value: unknown, path: string): unknown {
   const long = path
     .replace(/^(sandbox|container)\.security/, '$1.linux.securityContext')
@@ -26,7 +29,7 @@ function at(value: unknown, path: string): unknown {
   return long.split('.').reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], value);
 }
 
-/** Removes message type names, and converts 64-bit integers to numbers. */
+/** Removes message type names from a CRI configuration, and converts 64-bit integers to numbers. */
 function plain(value: unknown): unknown {
   if (value === undefined) return undefined;
   const text = JSON.stringify(value, (key, one) =>
@@ -102,7 +105,7 @@ test('annotations contain everything required to stop a container', () => {
   assert.equal(annotations[`${ANNOTATIONS}.ports`], '[{"containerPort":80,"protocol":"TCP"}]');
 });
 
-// Names
+// Names in the generated configurations
 
 check('a host name', { spec: { hostname: 'db' } }, { 'sandbox.hostname': 'db' });
 check(
@@ -127,7 +130,7 @@ check(
   { 'sandbox.hostname': 'db.example.org' },
 );
 
-// Namespaces
+// Namespaces in the generated configurations
 
 check(
   "the host's network",
@@ -175,7 +178,7 @@ check(
   { users: { firstId: 131_072, length: 65_536 } },
 );
 
-// Security
+// Security contexts
 
 check(
   'a privileged container',
@@ -355,7 +358,7 @@ check(
   { 'sandbox.sysctls': { 'net.ipv4.conf.eth0/1.rp_filter': '1', 'kernel.shm_rmid_forced': '1' } },
 );
 
-// Network
+// Ports and DNS
 
 check(
   'ports',
@@ -397,7 +400,7 @@ check(
   { 'sandbox.dnsConfig': { servers: ['1.1.1.1'], searches: [], options: ['rotate'] } },
 );
 
-// Resources
+// CPU, memory and oom_score_adj
 
 check(
   'a guaranteed pod',
@@ -472,7 +475,7 @@ check(
   { 'container.resources.oomScoreAdj': -997 },
 );
 
-// Files and signals
+// Mounts, terminals and stop signals
 
 check(
   'mounts',

@@ -16,7 +16,7 @@ import { syncPod } from './sync-pod.ts';
 const logs = mkdtempSync(join(tmpdir(), 'podwright-hook-events-'));
 after(() => rmSync(logs, { recursive: true }));
 
-/** Starts and stops a pod whose hook command prints a secret and fails. Returns the pod's events and the start error. */
+/** Starts and stops a pod whose hook command prints a secret and fails. Returns the pod's events and the error of the container start. */
 async function run(lifecycle: Lifecycle) {
   const containers = [{ name: 'app', image: 'busybox:1', lifecycle }];
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };

@@ -12,7 +12,7 @@ export type VolumeImages = ReadonlyMap<string, VolumeImage>;
 
 type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
 
-/** Starts pulling the images of image volumes that the containers mount. Failures are reported by the step that starts the container. */
+/** Starts pulling the images of image volumes that the containers mount. If a pull fails, the step that starts the container reports it. */
 export function fetchVolumeImages(
   deps: Pick<KuberuntimeDependencies, 'images'>,
   { pod, containers, runtimeHandler, sandboxConfig }: FetchRequest,

@@ -11,7 +11,7 @@ import type { ContainerToUpdate } from './resize-actions.ts';
 export type InitPlan = {
   /** True if all init containers are done, so the ordinary containers may start. */
   initialized: boolean;
-  /** True if an init container has failed and must not be retried, so the pod fails. */
+  /** True if an init container has failed and must not be retried, so that the pod fails. */
   failed: boolean;
   start: string[];
   kill: ContainerToKill[];

@@ -12,23 +12,23 @@ import type { KillReason } from './pod-actions.ts';
 
 export type KillRequest = {
   pod: Pod;
-  /** The container's spec, if it is still part of the pod. */
+  /** The container's spec, if the pod's spec still contains it. */
   spec: Container | undefined;
   id: string;
   name: string;
   reason?: KillReason;
-  /** The event message. */
+  /** The message of the event that reports the kill. */
   message?: string;
-  /** Overrides all other grace periods; 0 kills immediately. */
+  /** Takes precedence over all other grace periods; 0 kills the container immediately. */
   gracePeriodSeconds?: number;
   /** The grace period from the container's annotations, for pods whose spec is no longer available. */
   recordedGraceSeconds?: number;
   podIps: string[];
-  /** Waits for containers that depend on this sidecar to exit, but no longer than `maxMs`. */
+  /** Waits for the containers that must exit before this sidecar is stopped, but no longer than `maxMs`. */
   waitForTurn?: (maxMs: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Returns the grace period in seconds, from (in order of precedence) the request, the failed probe, or the pod. */
+/** Returns the grace period in seconds: from the request, the failed probe, or the pod, in this order of precedence. */
 export function gracePeriodSeconds(request: KillRequest): number {
   const { pod, spec, reason } = request;
   const probe =

@@ -84,7 +84,10 @@ async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSi
   await raceAbort(Promise.all(ended), limited).catch(() => signal.throwIfAborted());
 }
 
-/** Maps each container to the IDs of those that must exit first. A sidecar waits for the ordinary containers and all later sidecars. */
+/**
+ * Maps each container to the IDs of the containers that must exit before it is stopped. A sidecar waits for the ordinary containers and all
+ * later sidecars.
+ */
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
   const main = pod.spec.containers.map(({ name }) => name);

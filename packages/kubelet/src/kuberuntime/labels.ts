@@ -40,7 +40,7 @@ const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 /** Prefixes of annotations read by `decodeContainerInfo`. */
 const OWN_PREFIXES = ['podwright.dev/', 'io.kubernetes.container.', 'io.kubernetes.pod.'];
 
-/** The fields in upstream's encoding order. */
+/** The fields of a container port, in upstream's encoding order. */
 const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
 
 type StringMap = Record<string, string>;

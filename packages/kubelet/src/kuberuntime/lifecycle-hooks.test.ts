@@ -50,7 +50,7 @@ const container = { name: 'app', image: 'x', ports: namedPorts } as Container;
 const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
 const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container] } };
 
-/** Runs a hook. Returns its error, the events, and a function that reads metrics. */
+/** Runs a lifecycle hook. Returns its error, the events, and a function that reads metrics. */
 async function run(handler: LifecycleHandler, given: { podIps?: string[]; signal?: AbortSignal } = {}) {
   const events = new PodEvents('node');
   const metrics = new Registry();

@@ -5,7 +5,7 @@ import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
-/** Upper bound for the CRI call. The caller's signal aborts the hook at the end of its grace period. */
+/** Maximum duration of the CRI call that runs a hook's command. The caller's signal aborts the hook at the end of its grace period. */
 const MAX_HOOK_MS = 24 * 3_600_000;
 
 /** Runs one lifecycle hook. Rejects if the hook fails, or with the signal's reason. */
@@ -72,7 +72,7 @@ export class LifecycleHooks implements HookRunner {
     throw new PodwrightError('failed_precondition', `${what}: ${why}`);
   }
 
-  /** Sends the request; any HTTP response counts as success. As in upstream, there is no timeout other than the signal. */
+  /** Sends the hook's HTTP request; any HTTP response counts as success. As in upstream, there is no timeout other than the signal. */
   async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
     const { container, podIps, handler } = request;
     const target = { action: handler.httpGet!, container, podIps, client: 'lifecycle' } as const;

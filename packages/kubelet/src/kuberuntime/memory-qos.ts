@@ -6,8 +6,8 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 const PAGE_BYTES = 4096;
 
 /**
- * Returns the cgroup v2 files that protect a container's memory and throttle it below its limit (KEP-2570); none if the feature gate is
- * off.
+ * Returns the cgroup v2 settings, by file name, that protect a container's memory and throttle it below its limit (KEP-2570); none if the
+ * feature gate is off.
  */
 export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEnforcement): Record<string, string> {
   const { policy, host } = node;

@@ -46,7 +46,7 @@ export function observedResources(
   return observed;
 }
 
-/** Rounds down to whole pages, as the kernel does; 0 for no limit. */
+/** Rounds an amount of memory down to whole pages, as the kernel does; 0 means no limit. */
 const pages = (bytes: bigint) => (bytes <= 0n ? 0n : bytes / PAGE_BYTES);
 
 function milliCpuOf({ cpuQuota, cpuPeriod }: Pick<ContainerLimits, 'cpuQuota' | 'cpuPeriod'>): bigint {
@@ -60,7 +60,8 @@ function bytesText(bytes: bigint): string | undefined {
 }
 
 /**
- * Sets a limit. A request equal to the old limit changes along with it. If the container has no limit, the pod-level limit is dropped too.
+ * Sets a container's limit to the observed one. A request equal to the old limit changes along with it. If the container has no limit, the
+ * pod-level limit is dropped too.
  */
 function withLimit(given: GivenResources, name: 'cpu' | 'memory', text: string | undefined): GivenResources {
   const { limits = {}, requests, pod } = given;

@@ -15,7 +15,7 @@ const empty: PodActions = {
   containersToStart: [],
 };
 
-/** A plan for each step; the compiler requires an entry for every new step. */
+/** A value for each step that a plan may contain; the compiler requires an entry for every new step. */
 const steps: Required<Omit<PodActions, 'sandboxId' | 'attempt'>> = {
   killPod: true,
   createSandbox: true,

@@ -18,10 +18,10 @@ export type ContainerToReset = { id: string; name: string; kill: boolean };
 
 /** The next steps for a pod, in execution order. */
 export type PodActions = {
-  /** Whether to stop all containers and the sandbox first. */
+  /** Whether to stop all of the pod's containers and its sandbox first. */
   killPod: boolean;
   createSandbox: boolean;
-  /** ID of the existing sandbox; `undefined` if there is none. */
+  /** ID of the pod's existing sandbox; `undefined` if there is none. */
   sandboxId: string | undefined;
   /** Attempt number of the sandbox to create. */
   attempt: number;
@@ -55,14 +55,14 @@ export type PodActionsInput = {
   hasEnded?: (ephemeralContainer: string) => boolean;
   /** Whether a container's exit has triggered the restart of all of the pod's containers. */
   restartAllContainers?: boolean;
-  /** The actual CPU and memory of a running container, if known. */
+  /** Returns the actual CPU and memory of a running container, if known. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
 };
 
-/** Fields that are parameters of steps. All others are steps or lists of steps. */
+/** Fields of a plan that are parameters of steps. All others are steps or lists of steps. */
 type StepParameter = 'sandboxId' | 'attempt';
 
-/** Describes the steps, in execution order. */
+/** Describes each type of step for logs, in execution order. */
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
@@ -89,7 +89,7 @@ export function emptyPlan(): PodActions {
   };
 }
 
-/** Formats the plan as one line, for logs. */
+/** Formats a pod's plan as one line, for logs. */
 export function describePodActions(plan: PodActions): string {
   const steps = Object.values(DESCRIPTIONS).flatMap((describe) => describe(plan));
   return steps.length === 0 ? 'nothing to do' : steps.join(', ');

@@ -82,7 +82,7 @@ function linuxConfig({ pod, cgroupParent, namespaces, enforcement }: SandboxConf
     sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
     securityContext: create(LinuxSandboxSecurityContextSchema, {
       privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
-      // the container runtime's default profile suffices for the pause process
+      // RuntimeDefault, because the container runtime's default seccomp profile suffices for the pause process
       seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
       namespaceOptions: namespaces,
       selinuxOptions: selinux(shared.seLinuxOptions),

@@ -11,7 +11,7 @@ export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLo
 export type RemovePodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
-  /** Whether to retain the log files, because the pod remains listed after it has finished. */
+  /** Whether to retain the log files. True if the pod remains listed after it has finished. */
   keepLogs: boolean;
   /** Releases all of the pod's other resources. Called before its sandboxes are removed. */
   release: () => Promise<void>;

@@ -44,7 +44,7 @@ function restartsFor({ resizePolicy = [] }: Container, resource: ResizedResource
   );
 }
 
-/** Whether pod-level resources differ. */
+/** Whether the pod-level CPU or memory resources of two pod specs differ. */
 function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resources'>): boolean {
   return RESOURCES.some(
     (resource) =>
@@ -61,7 +61,7 @@ function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
   return after < before ? 'less' : 'more';
 }
 
-/** Returns the containers whose amount of the resource changes, decreases first. */
+/** Returns the containers whose amount of the given resource changes, decreases first. */
 export function updateOrder(updates: ContainerToUpdate[], resource: ResizedResource): ContainerToUpdate[] {
   const changing = (change: 'less' | 'more') =>
     updates.filter(({ resources }) => resources.some((one) => one.resource === resource && one.change === change));

@@ -45,8 +45,8 @@ export async function resizePod(
 }
 
 /**
- * Updates the sandbox's resources, for container runtimes that size a virtual machine accordingly. Other runtimes may not implement this
- * call.
+ * Passes the pod's resources to its sandbox, for container runtimes that size a virtual machine accordingly. Other container runtimes may
+ * not implement this call.
  */
 async function updateSandbox(
   { cri, node }: ResizeDependencies,

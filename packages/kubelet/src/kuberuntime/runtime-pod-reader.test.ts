@@ -56,7 +56,7 @@ test('a listing is reused until something changes', async (context) => {
   assert.equal((await reader.listPods()).size, 0);
 });
 
-/** A reader on a runtime whose container has exited; `reason` reads the exit reason. */
+/** Reads the status of a container that has exited, on a fake runtime; `reason` reads its exit reason. */
 async function readEnd(context: TestContext, exitCode: number) {
   const { runtime, reader, containerId } = await startRuntime(context);
   runtime.exitContainer(containerId, { exitCode });

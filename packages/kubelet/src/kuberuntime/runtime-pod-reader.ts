@@ -63,7 +63,7 @@ export type ListedPod = {
 export type RuntimePodReaderOptions = {
   cri: CriClient;
   networks: SandboxNetworks;
-  /** Only this kubelet's sandboxes and containers are read. */
+  /** Identifies this kubelet: sandboxes and containers with another kubelet's ID are not read. */
   kubeletId: string;
   /** The scheme in the container IDs of pod statuses, such as `containerd`. */
   runtimeName: string;
@@ -93,7 +93,7 @@ export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, KnownEnd>();
-  /** Decoders for the lists of all pods. If the bytes have not changed, they return the previous result. */
+  /** Decoders for the CRI's lists of all sandboxes and all containers. If the bytes have not changed, they return the previous result. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
   #last: Listing | undefined;

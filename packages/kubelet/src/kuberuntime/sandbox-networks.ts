@@ -11,7 +11,7 @@ export class SandboxNetworks {
   readonly #addresses: string[];
   readonly #known = new Map<string, SandboxNetwork>();
 
-  /** `addresses`: the host's addresses, primary first. */
+  /** `addresses`: the host's addresses, primary first; they determine the order of address families. */
   constructor(cri: CriClient, addresses: string[] = []) {
     this.#cri = cri;
     this.#addresses = addresses;

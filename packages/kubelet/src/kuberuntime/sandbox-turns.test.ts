@@ -5,7 +5,9 @@ import { hostIdleShare, IDLE_SAMPLE_MS, SANDBOX_PATIENCE_MS, SandboxTurns, sandb
 
 const pod = { metadata: { uid: 'u' }, spec: { containers: [] } } as unknown as Pod;
 
-/** Queues 30 sandboxes that never become ready, with a concurrency limit of two, on a host with the given idle share. */
+/**
+ * Queues the creation of 30 sandboxes that never become ready, with a concurrency limit of two, on a host with the given idle CPU share.
+ */
 function start(t: TestContext, share: number) {
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   const turns = new SandboxTurns(2, () => () => share);

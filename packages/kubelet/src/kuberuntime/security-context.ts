@@ -48,7 +48,7 @@ export type SecurityInput = {
   namespaces: NamespaceOption;
   /** Host-specific paths to mask in addition to `MASKED_PATHS`. */
   throttleDirectories: string[];
-  /** Whether containers without a seccomp profile use RuntimeDefault instead of Unconfined. */
+  /** Whether containers without a seccomp profile get RuntimeDefault instead of Unconfined. */
   seccompDefault: boolean;
   /**
    * Whether containers get NET_RAW unless they drop it, which is the container runtime's default. If false, only containers that add
@@ -146,7 +146,7 @@ function invalidUser(uid: bigint): string {
   return `container has runAsNonRoot and image has an invalid user id (${uid}). (Must be 1-(${MAX_USER_ID})): ${why}`;
 }
 
-/** Returns why the container may not run if its user violates `runAsNonRoot`; otherwise `undefined`. */
+/** Returns a waiting reason if the container's user violates `runAsNonRoot`, so that it must not run; otherwise `undefined`. */
 export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
   const own = container.securityContext;
   const shared = pod.spec.securityContext;

@@ -47,7 +47,7 @@ export type StartRequest = {
   /** Whether the restart of a crashed container must queue with those of other crashed containers. */
   takesTurn: boolean;
   /**
-   * Called right before the container is created, when all images are present. From then on, the restart counts towards the crash back-off.
+   * Called right before the container is created, once its images are present. From then on, the restart counts towards the crash back-off.
    */
   onCreate: () => void;
 };

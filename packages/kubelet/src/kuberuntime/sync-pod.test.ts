@@ -35,7 +35,7 @@ function podOf(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
 /** Syncs pods on an in-memory runtime. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
-  /** The number of containers that existed at each `onSandboxReady` call. */
+  /** How many containers existed at each `onSandboxReady` call. */
   readonly sandboxesReady: number[] = [];
   restartRequested = false;
   unhealthy = false;
@@ -63,7 +63,7 @@ class SyncedPod {
     return syncPod(this.deps, { pod, status, plan, onSandboxReady }, signal);
   }
 
-  /** Names of the running containers. */
+  /** Returns the names of the running containers. */
   running(): (string | undefined)[] {
     return this.runtime.containers.filter(({ state }) => state === 1).map(({ config }) => config.metadata?.name);
   }
@@ -251,7 +251,7 @@ test('a container in crash back-off is reported with its retry time, and nothing
   assert.ok(synced.runtime.calls.slice(calls).every(({ method }) => /^list|Status$/.test(method)));
 });
 
-/** Two pods with crashed containers, restarted through `restarts`, while the runtime blocks the first restart. */
+/** Syncs two pods with crashed containers, whose restarts are limited by `restarts`, while the fake runtime blocks the first restart. */
 async function crashedPods(restarts: Limiter, { isHurried = false } = {}) {
   const synced = new SyncedPod();
   synced.deps.restarts = restarts;
@@ -293,7 +293,7 @@ test('a restart that takes too long does not block others', async () => {
   await end();
 });
 
-/** Counts the pods that have requested a turn. */
+/** Counts the sandbox creations that have been queued. */
 class CountedTurns extends SandboxTurns {
   requested = 0;
 
@@ -303,7 +303,7 @@ class CountedTurns extends SandboxTurns {
   }
 }
 
-/** A pod `slow` whose RunPodSandbox call hangs, and a running pod `up`. */
+/** Syncs a pod `slow` whose RunPodSandbox call hangs, and a running pod `up`. */
 async function slowSandbox(sandboxes: CountedTurns) {
   const synced = new SyncedPod();
   synced.deps.sandboxes = sandboxes;

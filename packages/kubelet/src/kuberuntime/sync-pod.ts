@@ -25,7 +25,7 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** Waits for a turn to create a sandbox are recorded in the pod's trace if they take at least this long. */
+/** If a pod waits at least this long for its turn to create a sandbox, its trace records the wait. */
 export const MIN_TRACED_TURN_MS = 5;
 
 /** Dependencies for a pod sync. */
@@ -40,7 +40,7 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
-  /** Called with the pod's addresses when a new sandbox is ready, before any containers are created. */
+  /** Called with the pod's addresses when its new sandbox is ready, before any containers are created. */
   onSandboxReady?: (podIps: string[]) => void;
 };
 
@@ -186,7 +186,7 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
-/** Returns the sandbox configuration, or the failed step. */
+/** Returns the sandbox configuration or, if it cannot be built, the failed step. */
 async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<SandboxInUse['config'] | StepResult> {
   try {
     return await makeSandboxConfig(deps, { pod, attempt: plan.attempt }, signal);

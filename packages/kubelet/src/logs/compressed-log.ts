@@ -65,7 +65,7 @@ export class CompressedLog implements LogFile {
         yield piece;
       }
     } catch {
-      // the file is truncated, or is not gzip
+      // the log file is truncated, or is not gzip: end the text here
     } finally {
       source.destroy();
       pieces.destroy();
@@ -82,7 +82,7 @@ export class CompressedLog implements LogFile {
     }
   }
 
-  /** Returns the first bytes of the decompressed log. */
+  /** Returns the first bytes of the log after decompression. */
   async head(sizeBytes: number): Promise<Buffer> {
     for await (const piece of this.#pieces()) return piece.subarray(0, sizeBytes);
     return Buffer.alloc(0);

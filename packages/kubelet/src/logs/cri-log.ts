@@ -1,7 +1,10 @@
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogEntry, LogStream } from './log-entry.ts';
 
-/** Offsets of the parts of a log entry: the timestamp ends at `timeEnd`, and the text runs from `textStart` to the end of the line. */
+/**
+ * Offsets of the parts of a log entry in its buffer: the timestamp ends at `timeEnd`, and the text runs from `textStart` to the end of the
+ * line.
+ */
 export type EntryParts = { timeEnd: number; stream: LogStream; partial: boolean; textStart: number };
 
 const STREAMS = { stdout: Buffer.from('stdout'), stderr: Buffer.from('stderr') };

@@ -32,8 +32,8 @@ export class FileChanges implements AsyncDisposable {
         this.#wake?.();
       }).on('error', () => this.#unwatch());
     } catch {
-      // the directory does not exist yet, or the inotify watch limit has been reached: poll at the safety interval, and retry on the next
-      // call
+      // the log's directory does not exist yet, or the inotify watch limit has been reached: poll at the safety interval, and try to watch
+      // again on the next call
     }
   }
 
@@ -43,7 +43,7 @@ export class FileChanges implements AsyncDisposable {
   }
 
   /**
-   * Resolves on the next change (immediately if there was one since the last call), when an `AbortSignal` aborts, or after a maximum
+   * Resolves on the file's next change (immediately if there was one since the last call), when an `AbortSignal` aborts, or after a maximum
    * interval, in case the file system did not report a change.
    */
   async next(): Promise<void> {

@@ -104,7 +104,7 @@ async function openLast(
   }
 }
 
-/** Yields the open files. The consumer must close each one it receives. */
+/** Yields log files that are already open. The consumer must close each one it receives. */
 async function* alreadyOpen(logs: LogFile[]): AsyncGenerator<LogFile> {
   try {
     for (let log = logs.shift(); log !== undefined; log = logs.shift()) yield log;

@@ -5,7 +5,7 @@ import { NEWLINE } from './log-text.ts';
 import type { LogFile } from './open-log.ts';
 
 export type LogQuery = LogFilesQuery & {
-  /** Maximum length of the output in bytes. */
+  /** Maximum length of the text to return, in bytes. */
   limitBytes?: number;
 };
 
@@ -45,7 +45,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       yield* joined.wholeFile(log, signal);
     }
     for (let hasChanged = false; !signal.aborted; hasChanged = true) {
-      // check this before reading, so that everything written before the container's exit is read
+      // check this before reading: if the container has exited by now, everything it wrote will be read
       const last = !query.follow || ended.aborted;
       if (query.follow) file ??= await nextLog(path, start.position, query);
       wasFound ||= file !== undefined;
@@ -76,7 +76,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
 class JoinedText {
   #isInLine = false;
 
-  /** Yields the text of a whole log file; `undefined` represents a file that was removed before it could be read. */
+  /** Yields the text of a whole log file, including its end; `undefined` stands for a file that was removed before it could be read. */
   async *wholeFile(log: LogFile | undefined, signal: AbortSignal): AsyncGenerator<Buffer> {
     try {
       if (log !== undefined) yield* this.of(log.text(signal));

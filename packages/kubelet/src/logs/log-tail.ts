@@ -16,9 +16,9 @@ const NEWLINE = 0x0a;
 export type TailSearch = {
   /** Size of the file in bytes. */
   size: number;
-  /** Number of lines to find. */
+  /** Number of lines to find from the end of the file. */
   lines: number;
-  /** Only search the last `withinBytes` bytes of the file. Defaults to the whole file. */
+  /** Only search the last `withinBytes` bytes of the file. Default: the whole file. */
   withinBytes?: number;
   /**
    * Whether the log continues in another file. Trailing partial entries then belong to that file's first line and do not count as a line of
@@ -50,11 +50,12 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
   const { size, lines, withinBytes = size, isContinued = false, signal } = search;
   if (lines <= 0 && !isContinued) return { offset: size };
   const first = Math.max(0, size - withinBytes);
-  // the block is followed by the first bytes of the next one, which may contain the tags of the block's last entry
+  // the buffer holds a block and the first bytes of the next one, which may contain the tags of the block's last entry
   const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
   let found = 0;
   /**
-   * start of the earliest wanted line (`wanted`), start of the earliest entry (`earliest`), and end of the next entry to check (`lineEnd`)
+   * offsets of the earliest line to return (`wanted`), of the earliest entry seen (`earliest`), and of the end of the next entry to check
+   * (`lineEnd`)
    */
   let wanted = size;
   let earliest = size;
@@ -84,7 +85,10 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
   return block.from === 0 ? { ...tail, before: Math.max(0, lines - found) } : tail;
 }
 
-/** Includes the bytes only if the block extends to the end of the file, that is, if it was the first one read. */
+/**
+ * Returns where the tail begins. Includes its bytes only if the block extends to the end of the file, that is, if it was the first one
+ * read.
+ */
 function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
   return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
 }

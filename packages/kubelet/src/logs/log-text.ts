@@ -11,11 +11,11 @@ const LINE_END = Buffer.from('\n');
 
 /** Which log entries to select, and how to format them. */
 export type EntryQuery = {
-  /** Only select entries at or after this time. */
+  /** Only select entries written at or after this time (Unix milliseconds). */
   sinceMs?: number;
   /** Whether to prefix each line with its timestamp. */
   timestamps?: boolean;
-  /** Only select entries from this stream. */
+  /** Only select entries from this stream (stdout or stderr). */
   stream?: LogStream;
 };
 

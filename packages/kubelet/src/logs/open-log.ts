@@ -29,7 +29,7 @@ export class PlainLog implements LogFile {
   readonly #end: number;
   readonly #text: EntryText;
   #offset: number;
-  /** The bytes at the current offset, if already read. */
+  /** The file's bytes at the current offset, if already read. */
   #known: Buffer | undefined;
 
   constructor({

@@ -14,7 +14,10 @@ after(() => rmSync(scratch, { recursive: true }));
 const at = (second: number) => `2026-11-21T00:00:${String(second).padStart(2, '0')}.000000000Z`;
 const rotatedName = (number: number) => `.20261121-0000${String(number).padStart(2, '0')}`;
 
-/** A log that consists of the given files, the last being the current one; `compressed` selects the ones to compress. */
+/**
+ * Creates a log that consists of the given files, the last being the current one; `compressed` selects the ones to compress. Returns its
+ * path.
+ */
 function logOf(files: string[], compressed: (index: number) => boolean = () => false): string {
   const path = join(mkdtempSync(join(scratch, 'log-')), '0.log');
   for (const [index, text] of files.slice(0, -1).entries()) {
@@ -77,7 +80,9 @@ test('tailLines matches the end of the whole log, wherever it was rotated', asyn
   }
 });
 
-/** Follows a log. Runs the next of `steps` after each chunk of text, and ends the container after the last one. */
+/**
+ * Follows a log and returns its text. Runs the next of `steps` after each chunk of text, and lets the container exit after the last one.
+ */
 async function follow(path: string, steps: (() => void)[]): Promise<string> {
   const ended = new AbortController();
   let text = '';

@@ -1,7 +1,7 @@
 /** Content type of the Prometheus text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** A sample of a metric. `atMs`: the time of measurement (Unix milliseconds), if not now. */
+/** A sample of a metric. `atMs`: when it was measured (Unix milliseconds); absent if measured now. */
 export type MetricSample = { labels?: Record<string, string>; value: number; atMs?: number };
 
 /** A metric with all of its samples. Metrics without samples are omitted from the output. */

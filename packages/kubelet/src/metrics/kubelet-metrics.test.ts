@@ -14,7 +14,7 @@ function podOf(uid: string, given: { spec?: Partial<PodSpec>; status?: PodStatus
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], ...given.spec }, status: given.status };
 }
 
-/** Metrics for the given pods; `linesOf` returns the samples whose name begins with `kubelet_<prefix>`. */
+/** Returns kubelet metrics for the given pods; `linesOf` returns the samples whose name begins with `kubelet_<prefix>`. */
 function metricsOf(...pods: Pod[]) {
   const registry = new Registry();
   const metrics = new KubeletMetrics(registry, (wanted) => pods.find(({ metadata: { uid } }) => uid === wanted));

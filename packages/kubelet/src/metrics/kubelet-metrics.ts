@@ -71,7 +71,7 @@ export class KubeletMetrics implements PodObserver {
     this.#of.comebacks.inc({ static: 'true' });
   }
 
-  /** Records that the last cleanup found leftovers of `pods` deleted pods and could not remove those of `failures` pods. */
+  /** Records that the last cleanup of deleted pods found leftovers of `pods` pods and could not remove those of `failures` pods. */
   swept({ pods, failures }: { pods: number; failures: number }): void {
     this.#of.swept.set(pods);
     this.#of.sweepFailures.set(failures);
@@ -121,7 +121,7 @@ export class KubeletMetrics implements PodObserver {
     }
   }
 
-  /** Wraps the pod workers' steps to measure their duration. */
+  /** Wraps the pod workers' sync steps to measure their duration. */
   timed(steps: PodSteps): PodSteps {
     const measure = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAtMs = performance.now();

@@ -19,7 +19,9 @@ export type StartMetrics = {
   start: Histogram;
   sli: Histogram;
   total: Histogram;
-  /** Like `sli`, but only for the first started pod that is not on the host network. */
+  /**
+   * Like `sli`, a pod's startup duration, but recorded only for the first pod of this kubelet that starts and is not on the host network.
+   */
   firstNetwork: Gauge;
 };
 

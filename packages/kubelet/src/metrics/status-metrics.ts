@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@podwright/base';
 import { type ContainerStatus, findCondition, type Pod, type PodStatus } from '@podwright/kube-api';
 
-/** Facts from a pod's last status: the terminated containers, and why a resize is pending. */
+/** What is remembered of a pod's last published status: the names of its terminated containers, and why a resize is pending. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
 const NOTHING: Shown = { ended: new Set() };
@@ -49,10 +49,10 @@ export class StatusMetrics {
     for (const { type, name, exitCode, reason = '' } of ended)
       if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
     const pending = conditionOf(status, 'PodResizePending')?.reason;
-    // every accepted resize counts as `periodic_retry`, even if the removal of another pod triggered the retry
+    // `retry_trigger` is always `periodic_retry` for an accepted resize, even if the removal of another pod triggered the retry
     if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
-    // every infeasible resize counts as `swap_limitation`, regardless of its reason
+    // `reason_detail` is always `swap_limitation` for an infeasible resize, whatever its reason
     if (before.pending !== 'Infeasible' && pending === 'Infeasible')
       this.#infeasible.inc({ reason_detail: 'swap_limitation' });
     this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), pending });

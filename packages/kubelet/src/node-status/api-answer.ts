@@ -1,6 +1,6 @@
 import { isApiStatus } from '@podwright/kube-client';
 
-/** Resolves with the response, or with `undefined` on 404 Not Found. */
+/** Resolves with the API server's response, or with `undefined` if that is 404 Not Found. */
 export async function absentAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -9,7 +9,10 @@ export const LEASE_TRIES = 5;
 export const LEASE_BACKOFF = { initialMs: 200, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
 /** Jitter: each heartbeat period is extended by up to this fraction, so that nodes do not synchronize. */
 export const HEARTBEAT_JITTER = 0.04;
-/** Minimum interval between reports. Otherwise, readiness changes are reported immediately, as by upstream's fast path at startup. */
+/**
+ * Minimum interval between node status reports. Subject to this, readiness changes are reported immediately, as upstream's fast path at
+ * startup does.
+ */
 export const NODE_PROMPT_PERIOD_MS = 100;
 /** Interval at which the node's images are listed (image_gc_manager.go). */
 export const NODE_IMAGES_PERIOD_MS = 30_000;

@@ -13,7 +13,7 @@ const sources = (ofName: string[] = []): AddressSources => ({
 
 type Given = { nodeIp?: string; name?: string; cloud?: boolean; ofName?: string[] };
 
-/** Compares the addresses, or the error message, with the expected text. */
+/** Checks that `nodeAddresses` returns these addresses (such as `InternalIP=10.0.0.7`, separated by spaces), or fails with this message. */
 async function check({ nodeIp = '', name = 'n1', cloud = false, ofName }: Given, expected: string): Promise<void> {
   const found = nodeAddresses({ name, nodeIp, externalCloudProvider: cloud }, sources(ofName));
   const shown = await found.then(

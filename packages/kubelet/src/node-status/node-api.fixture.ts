@@ -58,7 +58,7 @@ export function mockTime(t: TestContext) {
   return { pass, nowMs: () => performance.now() };
 }
 
-/** Records the reasons of emitted events. */
+/** An event recorder that records only the reasons of the emitted events. */
 export function eventReasons() {
   const reasons: string[] = [];
   const event = (_about: unknown, _type: unknown, reason: string) => void reasons.push(reason);

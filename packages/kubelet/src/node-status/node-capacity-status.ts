@@ -24,7 +24,7 @@ export function updateResources(
   return { capacity, allocatable: { ...Object.fromEntries(others), ...respelt(known.allocatable, left) } };
 }
 
-/** Whether the name is that of an extended resource, rather than one of Kubernetes' own. */
+/** Whether this is the name of an extended resource rather than of one of Kubernetes' own resources. */
 export function isExtendedResource(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
 }

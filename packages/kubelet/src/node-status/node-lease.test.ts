@@ -10,7 +10,7 @@ import { registered } from './seen-node.fixture.ts';
 
 const PLACE = { namespace: 'kube-node-lease', name: 'n1' };
 const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-1' };
-/** A quarter of the lease duration, plus half of the jitter. */
+/** Expected interval between lease renewals: a quarter of the lease duration, plus the jitter that a Math.random of 0.5 yields. */
 const PERIOD_MS = 10_200;
 
 function begin(t: TestContext, api = new FakeKubeClient()) {

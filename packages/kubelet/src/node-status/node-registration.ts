@@ -48,7 +48,7 @@ async function tryRegister(
   try {
     return { how: 'created', node: await client.create<Node>(NODES, initial, { signal }) };
   } catch (error) {
-    // even if the kubelet may not create nodes, the object may already exist
+    // 403: a kubelet that may not create Node objects can still adopt one that already exists
     if (!isApiStatus(error, 'AlreadyExists') && !isApiStatus(error, 403)) throw error;
   }
   const existing = await client.get<Node>(NODES, { name }, { signal });

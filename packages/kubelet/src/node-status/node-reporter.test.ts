@@ -10,7 +10,7 @@ import type { ObservedNode } from './observed-node.ts';
 import { registered, seen } from './seen-node.fixture.ts';
 
 const PLACE = { name: 'n1' };
-/** Ten seconds plus half of the jitter. */
+/** Expected interval between status updates: ten seconds, plus the jitter that a Math.random of 0.5 yields. */
 const PERIOD_MS = 10_200;
 
 /** A reporter whose informer shows the server's node object, unless `host.shown` replaces it with a stale one. */

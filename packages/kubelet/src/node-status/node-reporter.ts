@@ -10,7 +10,7 @@ import { type NodeUpdate, updateNode } from './update-node.ts';
 export type NodeReporterOptions = {
   name: string;
   heartbeatClient: KubeClient;
-  /** Timeout for a heartbeat request. */
+  /** Timeout for each request through `heartbeatClient`, such as writing the node status. */
   timeoutMs: number;
   informer: Pick<Informer<Node>, 'get'>;
   /**
@@ -160,7 +160,7 @@ export class NodeReporter {
     const isFirst = this.#reportedAtMs === undefined;
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
     const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
-    // a controller writes volumesAttached, which is unknown until the watch delivers this version
+    // leave volumesAttached unknown: a controller writes it, and this version's value arrives only with the watch
     this.#latest = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
     this.#reportedAtMs = performance.now();
     this.#reportOffsetMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
@@ -195,7 +195,7 @@ export class NodeReporter {
   }
 }
 
-/** Whether `one` has the higher resource version. A recreated Node object has a different UID but always a higher version. */
+/** Whether `one` has a higher resource version than `other`. A recreated Node object has a different UID but always a higher version. */
 function isNewer(one: Node | undefined, other: Node): one is Node {
   return one !== undefined && (compareVersions(one.metadata.resourceVersion, other.metadata.resourceVersion) ?? 0) > 0;
 }

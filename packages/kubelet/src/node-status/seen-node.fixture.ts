@@ -5,7 +5,7 @@ import type { ObservedNode } from './observed-node.ts';
 
 export const AT = Date.parse('2026-11-23T10:00:00Z');
 
-/** An observation of a healthy host. */
+/** A node observation of a healthy host, from which the tests compute the node status. */
 export function seen(given: Partial<ObservedNode> = {}): ObservedNode {
   return {
     atMs: AT,

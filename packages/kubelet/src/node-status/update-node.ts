@@ -10,7 +10,7 @@ const PROVIDED_IPS = 'alpha.kubernetes.io/provided-node-ip';
 
 export type NodeUpdate = {
   node: Node;
-  /** Whether anything other than the heartbeat times has changed. */
+  /** Whether anything in the Node object other than the heartbeat times has changed. */
   changed: boolean;
   /** Events to emit once the node object has been written. */
   events: NodeEvent[];

@@ -304,7 +304,7 @@ test('a runtime that lists pods slowly is listed less often after changes', asyn
   await sleep(800);
   const count = (await listings(metrics)) - before;
   assert.ok(count >= 1);
-  // one relist may have started earlier
+  // the allowance of 2 covers a relist that was already running when the measurement began
   assert.ok(count <= 2 + (performance.now() - beginMs) / (20 * listingMs), `${count}`);
 });
 

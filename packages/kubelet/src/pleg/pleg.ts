@@ -117,7 +117,7 @@ export class Pleg {
   async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
-    // If the last relist did not find the pod, and it has not been read since, it does not exist.
+    // A pod that the last relist did not find, and that has not been read since, does not exist.
     const absent = (this.#listedAtMs ?? 0) >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.updateCache(pod);
@@ -295,7 +295,7 @@ export class Pleg {
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
     const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
-    // This pause is measured from the last relist, so that changes do not extend it.
+    // The pause after a slow relist is measured from the start of that relist, so that changes in between do not extend it.
     const pauseMs = Math.min(relistPeriodMs, PAUSE_PER_LISTING * this.#listingMs);
     return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }

@@ -19,7 +19,7 @@ import type { WaitingReasons } from './waiting-reasons.ts';
  * Fetches the API objects that a pod refers to, before its volumes and containers are created, and caches them until `release` is called.
  */
 export type PodNeeds = {
-  /** Resolves once the pod's API objects are cached. May be called repeatedly. Rejects only with the signal's reason. */
+  /** Resolves once the pod's API objects are cached. May be called repeatedly. Rejects only if the signal aborts, with its reason. */
   ready(pod: Pod, signal: AbortSignal): Promise<void>;
   release(podUid: string): void;
 };

@@ -9,7 +9,7 @@ function podOf(uid: string, name = 'web', image = '1'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'app', image }] } };
 }
 
-/** Steps that log their calls. A sync can be blocked until it is released or aborted. */
+/** Fake steps of the pod workers that log their calls. A sync can be blocked until it is released or aborted. */
 class RecordedSteps implements PodSteps {
   readonly log: string[] = [];
   held: Promise<void> | undefined;

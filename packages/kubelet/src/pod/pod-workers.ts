@@ -38,7 +38,7 @@ export interface PodSteps {
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
   /** Releases the pod's volumes and cgroup; its final status is retained. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
-  /** Removes all of the pod's containers, files and records, except the logs that `end` keeps. */
+  /** Removes all of the pod's containers, files and records, except its log files if the removal request says to keep them. */
   remove(pod: Pod, end: PodEnd): Promise<void>;
 }
 
@@ -248,7 +248,7 @@ export class PodWorkers {
     return worker;
   }
 
-  /** Returns the worker of the static pod that holds the name. A waiting pod does not hold its name. */
+  /** Returns the worker of the static pod that currently holds this pod name. A pod that is waiting for the name does not hold it. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(
       ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName && isStaticPod(pod),
@@ -366,7 +366,7 @@ export class PodWorkers {
     this.#startWaiting(namespacedName(worker.pod));
   }
 
-  /** Starts the pod that is waiting for the name, unless a recreated pod holds it. */
+  /** Starts the static pod that is waiting for this pod name, unless a recreated pod holds the name. */
   #startWaiting(fullName: string): void {
     if (this.#holderOf(fullName) !== undefined) return;
     const next = [...this.#workers.values()].find(

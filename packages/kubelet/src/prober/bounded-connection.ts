@@ -5,7 +5,7 @@ import { probeLookups } from '@podwright/base';
 /** Number of bytes passed to the parser at a time; the connection can only be destroyed between such slices. */
 const SLICE_BYTES = 4 << 10;
 
-/** Length of a TLS record header, and of `HTTP/`. */
+/** Length of a TLS record header, which is also that of `HTTP/`: enough bytes to distinguish TLS from plain HTTP. */
 const BEGINNING_BYTES = 5;
 
 /** Limits on what the server may send in one call, across all of the call's connections. */

@@ -148,7 +148,8 @@ async function requestOverHttp1(
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
   const { status, fields: answered, framing, body } = await reading;
-  // a body that exceeds the limits is truncated; a body that lasts until the connection is closed may also be ended by a reset
+  // a body that exceeds the limits is truncated; if the body has no declared length and ends with the connection, a reset also ends it
+  // without an error
   const { error } = body;
   const bodyError =
     error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };

@@ -24,7 +24,7 @@ function statusOf(id: string, state: RuntimeContainer['state'] = 'running'): Run
 
 type Given = { tookMs?: number; random?: number; wasFrozen?: (podUid: string, sinceMs: number) => boolean };
 
-/** A manager whose exec probes return the exit codes in `answers`, by container ID; `undefined` makes a probe fail to execute. */
+/** A prober manager whose exec probes return the exit codes in `answers`, by container ID; `undefined` makes a probe fail to execute. */
 function start(context: TestContext, answers: Record<string, number | undefined> = {}, given: Given = {}) {
   const probed: string[] = [];
   const probedAtMs: number[] = [];

@@ -36,7 +36,7 @@ const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 /** A lookup table of property names, because computing the names would make each access slower. */
 const PROBE_FIELDS = { startup: 'startupProbe', readiness: 'readinessProbe', liveness: 'livenessProbe' } as const;
 
-/** Kubernetes' results before the first attempt: alive, not ready, startup unknown. */
+/** The probe results assumed before the first attempt, as in Kubernetes: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
 
 /**

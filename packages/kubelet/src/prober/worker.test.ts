@@ -7,7 +7,7 @@ import { ProbeWorker, tickAfter, tickFrom } from './worker.ts';
 type Answer = 'success' | 'failure' | undefined;
 type Given = {
   kind?: ProbeKind;
-  /** Time of the first tick. */
+  /** When the probe's first tick (periodic run) is due. */
   anchorMs?: number;
   /** The probe's verdicts, in order; the last one is repeated. */
   answers?: Answer[];
@@ -21,7 +21,7 @@ type Given = {
 
 const PERIOD_MS = 10_000;
 
-/** A worker on a mocked clock. `attempts` and `results` record times in seconds. */
+/** A probe worker on a mocked clock. `attempts` and `results` record times in seconds. */
 function start(context: TestContext, given: Given) {
   const { kind = 'liveness', answers = ['success'], tookMs = 0, thresholds = {} } = given;
   context.mock.timers.enable({ apis: ['setTimeout'] });

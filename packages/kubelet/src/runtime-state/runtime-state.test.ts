@@ -9,7 +9,7 @@ const NETWORK = { type: 'NetworkReady', status: true, reason: '', message: '' };
 const NO_NETWORK = { type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady', message: 'no conf' };
 type Conditions = (typeof READY)[];
 
-/** A runtime that responds with `answer`, and a mocked clock. */
+/** A fake container runtime whose status calls return (or throw) `answer`, and a mocked clock. */
 function setUp(t: TestContext, first: Conditions | Error) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 1000;

@@ -7,7 +7,7 @@ import { type FakeContainer, FakeRuntime, type FakeSandbox } from '@podwright/cr
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** A fault that affects the next events. */
+/** A fault in the delivery of the next container runtime events. */
 export type EventFault = { kind: 'lost' | 'twice' } | { kind: 'late'; ms: number };
 
 /** The CRI client's default timeout. For stop calls, the grace period is added. */

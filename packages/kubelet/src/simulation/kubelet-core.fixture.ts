@@ -21,7 +21,7 @@ import { STATUS_RECORD_DELAY_MS, type StatusRecord } from '../status/status-reco
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 
-/** State of the node, besides the runtime's, that outlives a kubelet process. */
+/** State of the node outside the container runtime that outlives a kubelet process. */
 export type NodeState = {
   /** Pods whose volumes are mounted, and pods that only have their volume directories. */
   volumes: Map<string, 'mounted' | 'unmounted'>;

@@ -29,7 +29,7 @@ export function leftovers({ runtime, node, directory, statuses }: Place, wanted:
     container: runtime.fake.containers.map(uidOf),
     'volume directory': [...node.volumes.keys()],
     cgroup: [...node.cgroups],
-    // a kubelet that is killed before it has recorded a pod leaves an empty directory behind
+    // count only pods that have been recorded: a kubelet that is killed before it has recorded a pod leaves an empty directory behind
     'log directory': logs.filter((uid) => node.recorded.has(uid)),
     status: statuses,
     'status record': [...node.records.keys()],

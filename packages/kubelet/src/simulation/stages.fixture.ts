@@ -117,7 +117,7 @@ export class Stages {
   ): Promise<T> {
     if (done === 'last') {
       await this.#time.sleep(ms);
-      // the caller has exited or aborted
+      // the caller has exited or aborted, so the call never returns
       if (call.life.dead || call.signal?.aborted) return never();
       return work();
     }

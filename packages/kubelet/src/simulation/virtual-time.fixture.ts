@@ -93,7 +93,7 @@ export class VirtualTime {
       },
     });
     Date.now = () => this.wallMs();
-    // no two calls return the same time
+    // advance by a tiny amount, so that no two calls return the same time
     performance.now = () => {
       this.#nowMs += TICK_MS;
       return this.#nowMs;
@@ -106,7 +106,7 @@ export class VirtualTime {
   }
 
   #add(delayMs: number, owner: Owner, run: () => void): Timer {
-    // at least one millisecond, as in Node.js
+    // a timer fires after at least one millisecond, as in Node.js
     const timer = new Timer({ atMs: this.#nowMs + Math.max(1, delayMs), order: this.#order++, owner, run });
     let at = this.#timers.length;
     while (at > 0 && comesBefore(this.#timers[at - 1]!, timer)) at--;

@@ -321,7 +321,7 @@ export class World {
     const pod = this.#podOf(uidOf(container));
     const spec = this.#specOf(container);
     if (pod === undefined || spec === undefined || before === undefined) return;
-    // a changed container may be started again
+    // a container whose spec has changed may be started again, even if its restart policy would not allow that
     if (before.hash !== hash || !pod.spec.containers.includes(spec)) return;
     if (pod.spec.restartPolicy === 'Never') this.#report(`${key} is started again, but must not be`);
     if (pod.spec.restartPolicy === 'OnFailure' && earlier?.exitCode === 0 && earlier.startedAt > 0n)

@@ -40,7 +40,7 @@ function fsStats({ bsize, blocks, bavail, bfree, files, ffree }: Omit<StatsFs, '
 /** Returns the size of a block device. */
 export async function deviceUse(path: string): Promise<FsStats> {
   const { rdev } = await stat(path);
-  // the layout of st_rdev (makedev(3))
+  // st_rdev contains the major and minor device numbers in the layout of makedev(3)
   const [major, minor] = [Math.floor(rdev / 256) % 4096, (rdev % 256) + Math.floor(rdev / 2 ** 20) * 256];
   const blocks = Number(await readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8'));
   const unknown = { availableBytes: 0, usedBytes: 0, inodes: 0, inodesFree: 0, inodesUsed: 0 };

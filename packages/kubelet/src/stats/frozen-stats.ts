@@ -89,7 +89,7 @@ export class FrozenStats {
     const [ofRuntime, ofFiles, ofVolumes] = await Promise.all([
       inTime(uses.ofPod(ready.sandbox.id), late, logger),
       inTime(files.ofPod(ready.runtime, { timeoutMs }), late, logger),
-      // changes with the same timestamp as the freeze were made before it
+      // add 1 ms, because changes with the same timestamp as the freeze were made before it
       inTime(volumes.now(pod, { timeoutMs, signal: late, changedSinceMs: frozen.frozenAtMs + 1 }), late, logger),
     ]);
     return { use: ofRuntime, files: ofFiles, volumes: ofVolumes };

@@ -141,7 +141,7 @@ os.write(file, b'x' * 100000)
 print('ready', flush=True)
 time.sleep(60)`;
 
-/** Replaces stat(2) for the files that the process `pid` holds. */
+/** Mocks stat(2) for the files that the process `pid` holds. */
 function replaceStat(
   context: TestContext,
   pid: number,
@@ -403,7 +403,7 @@ signal.pause()`,
   assert.ok(tookMs < 10_000, `${tookMs} ms`);
 });
 
-/** A search that uses `needMs` of its budget for each pod. A pod's `pids` contain only its number. */
+/** A fake `heldFiles` that spends `needMs` of its time budget on each pod. Instead of process IDs, `pids` returns just the pod's number. */
 function searchOf(needMs: (pod: number) => number): typeof heldFiles {
   return async (pids, _options, budget = enough()) => {
     const [pod] = await pids();

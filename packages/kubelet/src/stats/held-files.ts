@@ -99,7 +99,7 @@ export class HeldFilesOfPods<Key> {
     for (const key of fromAnywhere([...holders.keys()])) await search(key, firstMs, endMs);
     const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
     const secondMs = leftMs / partial.length;
-    // if there is no more time for a second search than for the first, it would be cut short as well
+    // skip the second search of these pods if it would have no more time than the first, because it would be cut short as well
     for (const [index, key] of secondMs > firstMs ? partial.entries() : []) {
       const nowMs = performance.now();
       await search(key, secondMs, nowMs + (endMs - nowMs) / (partial.length - index));

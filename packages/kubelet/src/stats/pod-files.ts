@@ -69,7 +69,7 @@ export class PodFiles {
     return { logs, others, held: { ...held, isPartial: held.isPartial || isInterrupted } };
   }
 
-  /** The cached result, if any. */
+  /** The cached files of all ready pods, which may be out of date; `undefined` if they have not been measured yet. */
   get last(): PodFilesOnDisk | undefined {
     return this.#files.last;
   }

@@ -96,7 +96,7 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
   return stats;
 }
 
-/** Like `fullPodStats`, plus the disk usage by location. Pure. */
+/** Returns all statistics of a pod, as `fullPodStats` does, plus its disk usage by location. Pure. */
 export function podStatsByDisk(
   measured: MeasuredPod,
   disk: PodDisk,

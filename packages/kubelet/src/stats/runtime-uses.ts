@@ -58,7 +58,7 @@ export class RuntimeUses {
     return stats.length === 0 ? undefined : { containers: stats };
   }
 
-  /** The cached statistics, if any. */
+  /** The cached CRI statistics of all pods, which may be out of date; `undefined` if they have not been read yet. */
   get last(): Uses | undefined {
     return this.#uses.last;
   }

@@ -32,7 +32,7 @@ export type SummaryParts = RuntimeUsesParts &
     /** The node's memory, in bytes. */
     memoryBytes: number;
     volumePaths: (podUid: string) => ReadonlyMap<string, string>;
-    /** See `VolumeUseParts.driverUse`. */
+    /** Returns the usage that the CSI driver reports for the volume at a path. See `VolumeUseParts.driverUse`. */
     driverUse?: VolumeUseParts['driverUse'];
     freeze: FrozenStatsParts['freeze'];
     logger: Logger;
@@ -108,7 +108,7 @@ export class SummaryProvider {
     const { logger, podOf, rootDir } = this.#parts;
     const sinceMs = fresh ? performance.now() : 0;
     const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
-    // do this first, because a pod may free its files while the container runtime is being queried
+    // start measuring the volumes first, because a pod may free its files while the container runtime is being queried
     for (const { runtime } of pods) {
       const pod = podOf(runtime.pod.uid);
       if (pod !== undefined && fresh) this.#volumes.measureNow(pod);

@@ -68,7 +68,10 @@ export class VolumeUse {
     return this.#known(pod, isMeasured);
   }
 
-  /** Whether `of` misses files in an ephemeral volume of the pod, or such a volume has not been measured since `sinceMs` (monotonic). */
+  /**
+   * Whether the usage returned by `of` misses files in an ephemeral volume of the pod, or such a volume has not been measured since
+   * `sinceMs` (monotonic).
+   */
   isPartial(pod: Pod, sinceMs: number): boolean {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     return (pod.spec.volumes ?? []).filter(isEphemeral).some(({ name }) => {
@@ -118,7 +121,7 @@ export class VolumeUse {
     }
   }
 
-  /** Like `of`, but only for PVC volumes; other volumes are not walked. */
+  /** Returns the known usage of the pod's PVC volumes only, like `of`; other volumes are not walked. */
   ofClaims(pod: Pod): VolumeStats[] {
     return this.#known(pod, isClaim);
   }
@@ -182,17 +185,20 @@ export class VolumeUse {
       }
     };
     const first = () => walk(FIRST_WALKS_MS / pod.spec.volumes!.length);
-    // a hanging driver or server must not block other walks
+    // a hanging CSI driver or file server must not block the walks of other volumes
     if (reported !== undefined || this.#slow.has(path))
       background(this.#parts.logger, 'a volume could not be measured', first());
     else this.#walks = this.#walks.then(isOfNode ? first : () => briefly(first()));
   }
 }
 
-/** The change fields for usage that was not determined by counting files. */
+/**
+ * The change fields (none, fully measured) for volumes whose usage comes from a CSI driver or from statfs(2) rather than from counting
+ * files.
+ */
 const UNCHANGED = { isPartial: false, changes: 'none', changedAtMs: 0 } as const;
 
-/** Combines the changes of several trees. */
+/** Combines the changes of several directory trees: the most severe kind of change, and the latest time. */
 function changeOf(all: readonly TreeChange[]): TreeChange {
   const changes = mostChanges(all.map((one) => one.changes));
   const times = all.map(({ changedAtMs }) => changedAtMs);
@@ -200,7 +206,7 @@ function changeOf(all: readonly TreeChange[]): TreeChange {
   return { changes, changedAtMs: known.length < times.length ? undefined : Math.max(0, ...known) };
 }
 
-/** Resolves when the walk ends or takes too long. */
+/** Resolves when the walk ends, or after `REMOTE_WALK_MS` if it takes longer; it then continues in the background. */
 const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REMOTE_WALK_MS)).catch(() => undefined);
 
 /**

@@ -73,7 +73,7 @@ function neverSeen(
   const runsOnce = isInit(pod, container) && !isSidecar(container);
   if (restarting && old !== undefined && !isEphemeral(pod, container) && old.state.waiting === undefined)
     return removedStatus(old, blank);
-  // the container exited and was garbage-collected
+  // the container exited and was garbage-collected: keep the terminated state last reported for it
   if (old?.state.terminated !== undefined)
     return { ...old, ready: runsOnce && old.state.terminated.exitCode === 0, started: false };
   if (runsOnce && pod.spec.containers.some(({ name }) => runtime.containers.some((one) => one.name === name)))

@@ -69,7 +69,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   const restarting = restartingCondition({ pod, phase, runtime, previous: before });
   const conditions = podConditions({
     pod,
-    // a pod with a verdict is not ready, even while its containers are still running
+    // pass the final phase of a pod with a verdict, because such a pod is not ready, even while its containers are still running
     phase: input.verdict === undefined ? phase : final,
     initStatuses: init,
     statuses: main,

@@ -102,7 +102,7 @@ function stepOf({ traceId, spanId: id, parentId, name, startMs, endMs, error }: 
   return { name, startMs, endMs, ...failure(error), traceId, id, ...(parentId === undefined ? {} : { parentId }) };
 }
 
-/** Returns the step marked as unfinished, with the current time as its end. */
+/** Returns a copy of the unfinished step with `open` set and the current time as its end. */
 export function underWay(step: TraceSpan): TraceSpan {
   return { ...step, endMs: nowMs(), open: true };
 }

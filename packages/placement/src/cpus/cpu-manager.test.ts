@@ -9,7 +9,7 @@ import { ResourceAdmission, type TopologySettings } from '../topology/resource-a
 import { CpuManager, type CpuManagerOptions } from './cpu-manager.ts';
 import { NO_CPU_OPTIONS } from './cpu-options.ts';
 
-/** Two sockets, each a single NUMA node with two cores of two threads. */
+/** A host with two sockets, each a single NUMA node with two cores of two threads. */
 const TWO_NODES: Cpu[] = Array.from({ length: 8 }, (_, id) => {
   const core = id % 4;
   const place = core < 2 ? 0 : 1;

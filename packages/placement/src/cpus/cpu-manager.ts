@@ -247,7 +247,7 @@ export class CpuManager implements HintProvider {
   async release(podUid: string): Promise<void> {
     const { [podUid]: freed, ...own } = this.#state.own;
     if (freed === undefined) return;
-    // release them even if the write fails: a stale entry for a removed pod is cleaned up on the next start
+    // release the CPUs even if writing the checkpoint fails: a stale checkpoint entry for a removed pod is cleaned up on the next start
     this.#state = { shared: unionOf(this.#state.shared, ...Object.values(freed)), own };
     await writeCpuState(this.#options.file, this.#state);
   }

@@ -10,7 +10,7 @@ export const DEVICE_ALLOCATE_TIMEOUT_MS = 60_000;
 export const DEVICE_PRE_START_TIMEOUT_MS = 30_000;
 /** Maximum size of a device list, the same as the default message size limit of Go's gRPC clients. */
 export const MAX_DEVICE_LIST_BYTES = 4 << 20;
-/** Maximum number of devices in a list. A list of this length, with IDs of typical length, still fits into the maximum size. */
+/** Maximum number of devices in a list. A list of this length, with IDs of typical length, stays within the maximum message size. */
 export const MAX_DEVICES = 65_536;
 export const MAX_DEVICE_ID_LENGTH = 4096;
 /** Maximum number of NUMA nodes: the width of upstream's bit masks. */

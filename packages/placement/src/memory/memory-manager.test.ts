@@ -14,7 +14,10 @@ const TOPOLOGY: TopologySettings = {
   numa: { nodes: [0, 1], distances: new Map() },
 };
 
-/** Two NUMA nodes of 1000 bytes each, 100 of them reserved; the second one has another 200 bytes of huge pages. */
+/**
+ * Opens a memory manager on a host with two NUMA nodes of 1000 bytes each, 100 of them reserved; the second one has another 200 bytes of
+ * huge pages.
+ */
 async function open(context: TestContext, topology?: TopologySettings) {
   const directory = await mkdtemp(join(tmpdir(), 'pwk-memory-'));
   context.after(() => rm(directory, { recursive: true }));

@@ -168,7 +168,7 @@ export class MemoryManager implements HintProvider {
     const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
     for (const block of freed) freeBlock(machine, block);
-    // free them even if the write fails: a stale entry for a removed pod is cleaned up on the next start
+    // free the memory even if writing the checkpoint fails: a stale checkpoint entry for a removed pod is cleaned up on the next start
     this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
     await writeMemoryState(this.#options.file, this.#state);
   }

@@ -12,7 +12,9 @@ type Block = { numaAffinity: number[]; type: string; size: number };
 type Entries = Record<string, Record<string, Block[]>>;
 type StateFile = { policyName: string; machineState: Record<string, Node>; entries?: Entries; checksum: number };
 
-/** Reads the memory manager's assignments, just as `readCpuState` reads those of the CPU manager. */
+/**
+ * Reads the memory allocations made by an earlier kubelet; `undefined` if there is no file. Rejects in the same cases as `readCpuState`.
+ */
 export async function readMemoryState(path: string, policy: 'None' | 'Static'): Promise<MemoryState | undefined> {
   try {
     const value = (await readStateFile(path)) as StateFile | undefined;

@@ -11,7 +11,7 @@ import { PluginRegistry } from './plugin-registry.ts';
 
 type Info = { type?: string; name?: string; endpoint?: string; supportedVersions?: string[] };
 
-/** Accepts all plugins except `refused`, and records its calls. */
+/** A plugin handler that accepts all plugins except `refused`, and records the calls it receives. */
 class NotingHandler implements PluginHandler {
   readonly calls: string[] = [];
   readonly plugins: Plugin[] = [];

@@ -11,7 +11,7 @@ const MAX_PLUGIN_DIRECTORIES = 1000;
 export type FoundSockets = {
   /** Identity of each socket, by path. It changes when the socket is replaced. */
   sockets: Map<string, string>;
-  /** `root` and all directories under it. */
+  /** `root` and all directories under it, which the caller watches. */
   directories: string[];
 };
 

@@ -82,7 +82,7 @@ export class PluginWatcher {
     try {
       const watcher = watch(path, (event, name) => {
         if (event !== 'rename') return;
-        // a directory that was moved or removed reports no more events and may be replaced
+        // forget the watch of a directory that was moved or removed: it reports no more events, and another directory may take the path
         if (name === null || path.endsWith(`/${name}`)) this.#forget(path, watcher);
         void this.#look();
       });

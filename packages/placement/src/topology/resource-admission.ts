@@ -66,7 +66,7 @@ export class ResourceAdmission {
     if (this.#topology === undefined) return refusal;
     const { policy, scope } = this.#topology;
     if (refusal !== undefined) this.#metrics?.failed();
-    // allocation stops at the first container that fails
+    // count a rejected pod as one container, because allocation stops at the first container that fails
     const parts = scope === 'pod' || refusal !== undefined ? 1 : containersOf(pod).length;
     const isAligned = refusal === undefined;
     if (policy === 'single-numa-node' && (isAligned || refusal.reason === UNALIGNED))

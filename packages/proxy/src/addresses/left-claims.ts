@@ -29,14 +29,14 @@ export type LeftClaim = {
 };
 
 /**
- * What to remove of an exited node. `keeps`: the record to retain, because the node's pods may still need its remaining table; `undefined`
- * if the record can be removed too.
+ * What to clean up after an exited node. `keeps`: the record to retain, because the node's pods may still need its remaining table;
+ * `undefined` if the record can be removed too.
  */
 type DeadClaim = LeftClaim & { place: string | undefined; keeps: NodeClaim | undefined };
 
 type Claims = { dead: DeadClaim[]; deadRanges: string[] };
 
-/** Returns what exited nodes left behind and the next node to start will remove. Requires root. */
+/** Returns what exited nodes left behind on this host, which the next node to start will remove. Requires root. */
 export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
   if (namesIn(directory).length === 0) return [];
   const endTurn = await takeTurn(directory);
@@ -196,9 +196,9 @@ function usedBy(living: readonly NodeClaim[], livingRanges: readonly string[]): 
 }
 
 /**
- * Returns what to remove of an exited node. Its addresses are no longer served, so they are removed. Its pods may need its tables until the
- * node starts again, so these are removed only if the node's root directory is gone or if it is the node starting now. The Services table
- * is also removed if another node serves the range.
+ * Returns what to clean up after an exited node. Its addresses are no longer served, so they are removed. Its pods may need its tables
+ * until the node starts again, so these are removed only if the node's root directory is gone or if it is the node starting now. The
+ * Services table is also removed if another node serves the range.
  */
 function leftBy(
   claim: NodeClaim,

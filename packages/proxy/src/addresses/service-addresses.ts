@@ -115,7 +115,8 @@ export class ServiceAddresses {
   }
 
   /**
-   * Removes the directories locked by this node. Called during its turn. The record remains if anything of the node is left on the host.
+   * Removes the directories locked by this node. Called during its turn. The record remains if the node leaves rules or addresses on the
+   * host.
    */
   #removeLocks(rulesStay: boolean): void {
     const { directory, root } = this.#options;

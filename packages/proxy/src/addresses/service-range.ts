@@ -37,7 +37,7 @@ export function rangeOfName(name: string): string | undefined {
   return bounds(range) === undefined ? undefined : range;
 }
 
-/** Returns the ranges of the host's nodes with an API, including exited ones that may start again. */
+/** Returns the Service ranges of all nodes on this host that have one, including exited nodes that may start again. */
 export function rangesOfNodes(directory: string): string[] {
   const locked = namesIn(directory).flatMap((name) => rangeOfName(name) ?? []);
   const recorded = placesOfNodes(directory).flatMap((place) => readClaim(place) ?? []);

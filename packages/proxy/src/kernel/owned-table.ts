@@ -108,7 +108,8 @@ export class OwnedTable {
     for (const name of removeSets) this.#unused.sets.delete(name);
     for (const name of chains.remove) this.#unused.chains.set(name, now);
     for (const name of sets.remove) this.#unused.sets.set(name, now);
-    // If another program changes the ruleset concurrently, this number is too low, and the next check reads the table.
+    // If another program changes the ruleset concurrently, the recorded generation is lower than the kernel's, so the next check reads the
+    // table instead of trusting it.
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 
@@ -141,7 +142,7 @@ export class OwnedTable {
     for (const { name, elements, dynamicSize } of sets) {
       if (dynamicSize !== undefined) continue;
       const found = await readElements(this.#socket, { table: this.#name, set: name });
-      // the kernel may list an element twice while a set grows
+      // count distinct keys, because the kernel may list an element twice while a set grows
       const keys = new Set(found?.map(({ key }) => key.toString('latin1')));
       const hasAll = elements.every(({ key }) => keys.has(key.toString('latin1')));
       if (found === undefined || !hasAll || keys.size !== elements.length) return false;

@@ -16,7 +16,10 @@ const rules = (elements: RuleElement[], ...chains: string[]): TableRules => ({
 });
 const owner = (key: string) => ({ key, rank: key });
 
-/** Returns the next change as `+KEY>CHAIN`, `-KEY` and chain names. */
+/**
+ * Returns the ledger's next change: removed elements as `-KEY`, added elements as `+KEY>CHAIN` (the chain they go to), then added and
+ * removed chains as `+NAME` and `-NAME`.
+ */
 function next(ledger: RuleLedger): string {
   const { elements, chains } = ledger.takeChange();
   const target = ({ data }: { data?: unknown }) => (data as { goto: string }).goto;

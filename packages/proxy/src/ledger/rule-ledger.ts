@@ -52,12 +52,12 @@ export class RuleLedger {
     this.#sets.replace(owner.key, rules?.sets ?? []);
   }
 
-  /** Returns what has changed since the last call to `takeChange` or `takeAll`. */
+  /** Returns what has changed in the table since the last call to `takeChange` or `takeAll`. */
   takeChange(): RuleChange {
     return { elements: this.#changedElements(), chains: this.#chains.takeChange(), sets: this.#sets.takeChange() };
   }
 
-  /** Returns the complete contents. */
+  /** Returns the complete contents of the table, for replacing it. */
   takeAll(): { chains: NftChain[]; sets: NftSet[] } {
     this.takeChange();
     return { chains: this.#chains.published(), sets: this.published() };

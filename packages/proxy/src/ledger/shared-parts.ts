@@ -1,10 +1,10 @@
-/** Uniquely named parts of the table, which exist as long as at least one owner needs them. */
+/** The table's chains, or its sets. Each has a unique name and exists as long as at least one owner needs it. */
 export class SharedParts<T extends { name: string }> {
   readonly #parts = new Map<string, { value: T; owners: Set<string>; isPublished: boolean }>();
   readonly #byOwner = new Map<string, Set<string>>();
   readonly #touched = new Set<string>();
 
-  /** Replaces the parts needed by an owner. Parts with the same name are assumed to be equal. */
+  /** Replaces the chains (or sets) that an owner needs. Two with the same name are assumed to be equal. */
   replace(owner: string, values: readonly T[]): void {
     const names = new Set(values.map(({ name }) => name));
     for (const name of this.#byOwner.get(owner) ?? []) {
@@ -22,7 +22,7 @@ export class SharedParts<T extends { name: string }> {
     else this.#byOwner.set(owner, names);
   }
 
-  /** Returns what has changed since the last call. */
+  /** Returns the chains (or sets) to add to the table, and the names of those to remove from it, since the last call. */
   takeChange(): { add: T[]; remove: string[] } {
     const change: { add: T[]; remove: string[] } = { add: [], remove: [] };
     for (const name of this.#touched) {
@@ -37,7 +37,7 @@ export class SharedParts<T extends { name: string }> {
     return change;
   }
 
-  /** Returns the parts as of the last `takeChange`. */
+  /** Returns the chains (or sets) that are in the table as of the last `takeChange`. */
   published(): T[] {
     return [...this.#parts.values()].flatMap(({ value, isPublished }) => (isPublished ? [value] : []));
   }

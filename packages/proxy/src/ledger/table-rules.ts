@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { NftChain, NftElement, NftSet } from '@podwright/system';
 
-/** A part of a table. Its sets are empty; all their elements are in `elements`. */
+/**
+ * The chains, sets and elements that one owner contributes to an nf_tables table. The sets are listed without elements; all elements are in
+ * `elements`.
+ */
 export type TableRules = {
   elements: RuleElement[];
   chains: NftChain[];

@@ -27,7 +27,7 @@ export type PeerField = 'saddr' | 'daddr';
 /** The pods and namespaces of the cluster. */
 export type ClusterPods = {
   pods: PodFacts[];
-  /** Labels by namespace. */
+  /** The labels of each namespace, by namespace name. */
   namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
 };
 

@@ -12,7 +12,7 @@ const pod = (name: string, last: number, more: Partial<Pod['spec']> = {}, phase 
   }) as unknown as Pod;
 const policy = { metadata: { namespace: 'default', name: 'p' }, spec: { podSelector: {} } };
 
-/** Returns the changed sets, with the numbers of added and removed elements. */
+/** Refreshes the model and returns the changed sets as `SET +ADDED -REMOVED`, with the numbers of elements. */
 const change = (model: PolicyModel): string => {
   model.refresh();
   const { elements } = model.ledger.takeChange();

@@ -36,7 +36,7 @@ export class PolicyModel {
     return this.#mark();
   }
 
-  /** Like `setPolicy`. Returns false for most changes to a pod's status, because they do not affect the rules. */
+  /** Stores or removes a pod. Returns whether the rules may change, which is false for most changes to a pod's status. */
   setPod(pod: Pod, exists: boolean): boolean {
     const key = keyOf(pod);
     const facts = exists ? podFacts(pod, this.#nodeName) : undefined;
@@ -46,7 +46,7 @@ export class PolicyModel {
     return !isSame && this.#mark();
   }
 
-  /** Like `setPolicy`. */
+  /** Stores or removes a namespace. Returns whether the rules may change. */
   setNamespace({ metadata }: KubeObject, exists: boolean): boolean {
     const name = metadata.name ?? '';
     const isSame = JSON.stringify(metadata.labels ?? {}) === JSON.stringify(this.#namespaces.get(name));

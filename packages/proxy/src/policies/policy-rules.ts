@@ -270,7 +270,10 @@ function conditions(input: RuleInput): Condition[] {
   ];
 }
 
-/** Port names are resolved in the destination pod, which is known for incoming packets but varies for outgoing ones. */
+/**
+ * Returns the conditions for a rule's ports. Port names are resolved in the destination pod. For incoming packets, that is the isolated pod
+ * itself; for outgoing ones it varies, so the condition must also match the destination's address.
+ */
 function portConditions({ rule: { ports = [] }, pod, direction }: RuleInput) {
   const numbered: Condition[] = ports.length === 0 ? [ANY] : [];
   const named: { name: string; protocol: Protocol }[] = [];

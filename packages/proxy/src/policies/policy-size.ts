@@ -3,7 +3,10 @@ export const MAX_POD_RULES = 5000;
 export const MAX_RULES = 20_000;
 /** Number of set elements that count as one rule, because they need less memory and time. */
 export const ELEMENTS_AS_RULE = 4;
-/** NFT_RULE_MAXEXPRS (linux/netfilter/nf_tables.h). The kernel rejects the entire transaction if it contains a larger rule. */
+/**
+ * Maximum number of expressions in a rule: NFT_RULE_MAXEXPRS (linux/netfilter/nf_tables.h). The kernel rejects the entire transaction if it
+ * contains a larger rule.
+ */
 export const MAX_EXPRESSIONS = 128;
 
 /** A group of pods in a namespace that share rules. `size`: upper bound for the rules and elements it needs. */

@@ -45,7 +45,7 @@ function addEndpoint(found: Map<string, Endpoint>, endpoint: Endpoint, { version
   if (known === undefined || rankOf(endpoint) > rankOf(known)) found.set(key, endpoint);
 }
 
-/** Ranks ready endpoints first, then serving ones, then those on this node. */
+/** Returns an endpoint's rank: ready endpoints rank highest, then serving ones, then those on this node. */
 const rankOf = ({ isReady, isServing, isLocal }: Endpoint): number =>
   Number(isReady) * 4 + Number(isServing) * 2 + Number(isLocal);
 

@@ -22,7 +22,7 @@ export type ServiceObject = KubeObject & {
 export type LoadBalancerIngress = {
   ip?: string;
   ipMode?: 'VIP' | 'Proxy';
-  /** The ports served at this address. Default: all ports of the Service. */
+  /** The ports served at this load balancer address. Default: all ports of the Service. */
   ports?: { port: number; protocol: string; error?: string }[];
 };
 

@@ -9,7 +9,7 @@ export type ServicePort = {
   name: string;
   version: IpVersion;
   portName: string;
-  /** As written in the API. */
+  /** Protocol name as in the API, such as `TCP`. */
   protocol: Protocol;
   port: number;
   clusterIp: string;

@@ -41,7 +41,10 @@ export type FrameSettings = {
   bridgedCidrs: readonly string[];
 };
 
-/** Loads `address . protocol . port` of the packet's destination, from word 0. */
+/**
+ * Returns the expressions that load the packet's destination as `address . protocol . port` into consecutive 32-bit registers, starting at
+ * the first.
+ */
 export function loadFrontend(version: IpVersion): NftExpression[] {
   const words = addressWords(version);
   return [loadAddress('daddr', version, 0), loadProtocol(words), loadDestinationPort(words + 1)];

@@ -118,8 +118,8 @@ class PortRules {
   }
 
   /**
-   * Returns the target for a policy's endpoints. Connections are refused if the service has no endpoints at all, and dropped if it has no
-   * local ones.
+   * Returns the target for connections to a traffic policy's endpoints. Connections are refused if the service has no endpoints at all, and
+   * dropped if it has no local ones.
    */
   #target(policy: Policy): Target {
     const known = this.#targets.get(policy);
@@ -152,8 +152,8 @@ class PortRules {
   }
 
   /**
-   * Like `#external`, but restricted to a load balancer's source ranges. If these include the node, they are extended by the load balancer
-   * IPs, because the node may use these as source addresses.
+   * Returns the target for connections to load balancer IPs: that of `#external`, but restricted to the load balancer's source ranges. If
+   * these ranges include the node, the load balancer IPs are added to them, because the node may use these as source addresses.
    */
   #guarded(): Target {
     const { sourceRanges, loadBalancerIps, version } = this.#port;

@@ -15,10 +15,10 @@ export const MAX_TABLE_SIZE = 200_000;
  */
 const STICKY_SIZE = 80;
 
-/** A Service's slices by port, each with only that port. */
+/** A Service's EndpointSlices by port, each reduced to that port. */
 export type SlicesByPort = ReadonlyMap<string, EndpointSlice[]>;
 
-/** Returns the slices with any of the ports, by `portId`. Reads each slice only once, because slices may have many ports. */
+/** Returns the EndpointSlices that have any of the ports, by `portId`. Reads each slice only once, because slices may have many ports. */
 export function slicesByPort(slices: Iterable<EndpointSlice>, ports: readonly ServicePort[]): SlicesByPort {
   const found = new Map(ports.map((port): [string, EndpointSlice[]] => [portId(port), []]));
   for (const slice of slices)

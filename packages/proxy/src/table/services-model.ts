@@ -15,7 +15,10 @@ import { type RuleSettings, rulesOf, type ServiceRules } from './service-rules.t
 import { oversized, portId, serviceSize, slicesByPort } from './service-size.ts';
 import { noUdpChange, type UdpChange, type UdpFrontend } from './udp-frontends.ts';
 
-/** The results for a Service. `order`: endpoint keys by number, for each list of endpoints. */
+/**
+ * What was last computed for a Service besides its rules: its UDP frontends, its health check, and, for each list of endpoints, the
+ * endpoint keys by number (`order`).
+ */
 type Computed = {
   udp: Map<string, UdpFrontend>;
   health: HealthCheck | undefined;
@@ -39,7 +42,7 @@ export class ServicesModel {
   readonly #marked = new Set<string>();
   readonly #sizes = new Map<string, number>();
   #oversized = new Set<string>();
-  /** Logged reasons why Services are not served, or only partly. */
+  /** Reasons already logged for Services that are not served, or only partly. */
   readonly #reasons = new Map<string, string>();
 
   constructor({ settings, logger }: ServicesModelOptions) {

@@ -3,7 +3,7 @@ import type { Frontend } from './fields.ts';
 /** A frontend of a UDP service port, with its serving endpoints as `ADDRESS PORT`. */
 export type UdpFrontend = Frontend & { endpoints: ReadonlySet<string> };
 
-/** Changes to UDP frontends, by `VERSION ADDRESS PORT`. */
+/** Changed UDP frontends, before and after the change, by `VERSION ADDRESS PORT`. */
 export type UdpChange = { before: Map<string, UdpFrontend>; after: Map<string, UdpFrontend> };
 
 export const noUdpChange = (): UdpChange => ({ before: new Map(), after: new Map() });

@@ -37,7 +37,7 @@ export async function adjustContainer(
   checkMounts(adjust);
   const { adjustSpec } = await import('../nri/messages.ts');
   const rdtClass = adjust.linux?.resources?.rdtClass?.value ?? '';
-  // as in containerd, a class is the name of a resctrl group; plugins can override it with `rdt`
+  // as in containerd, an RDT class is the name of a resctrl group; plugins can override it with `rdt`
   const intelRdt = rdtClass === '' ? {} : { intelRdt: { closID: rdtClass } };
   const withDevices = await specs.withCdiDevices(
     adjustSpec({ ...spec, linux: { ...spec.linux, ...intelRdt } }, adjust),

@@ -72,7 +72,7 @@ async function requirePrograms(what: string): Promise<void> {
   }
 }
 
-/** Writes the archive's files to the directory `work`. */
+/** Collects the files of a checkpoint archive in the directory `work`. */
 async function collect(
   { tasks, files }: Pick<ContainerContext, 'files' | 'tasks'>,
   record: ContainerRecord,

@@ -29,8 +29,8 @@ import { commitSpec, readSpec, readSpecText } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
 /**
- * `root` and `state` are the container runtime's directories (`RuntimeOptions`). `trash` deletes directories under `root`, `stateTrash`
- * those under `state`.
+ * Dependencies of `ContainerFiles`. `root` and `state` are the container runtime's directories (`RuntimeOptions`). `trash` deletes
+ * directories under `root`, `stateTrash` those under `state`.
  */
 export type ContainerFilesDependencies = {
   system: System;
@@ -41,7 +41,10 @@ export type ContainerFilesDependencies = {
   state: string;
 };
 
-/** A directory of an image to be mounted. `subPath`: '' means the image's root. `users`: if set, the mount is ID-mapped. */
+/**
+ * An image directory to be mounted. `subPath`: the directory's path in the image; '' means the image's root. `users`: if set, the mount is
+ * ID-mapped.
+ */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
 /**
@@ -50,7 +53,7 @@ export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUs
  */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
-/** A host path to be mounted ID-mapped for `users`. */
+/** Input for an ID-mapped mount of a host path. `users`: the ID mappings. */
 export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
 
 const KEY_PREFIX = 'container-';
@@ -232,8 +235,7 @@ export class ContainerFiles {
   }
 
   /**
-   * Returns the IDs of all containers that have a directory or a snapshot, as well as those of sandboxes with an infra process, because
-   * that has a bundle too.
+   * Returns the IDs of all containers that have a directory or a snapshot, and of sandboxes with an infra process, which has a bundle too.
    */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);

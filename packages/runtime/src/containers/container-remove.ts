@@ -3,7 +3,7 @@ import type { ContainerEnd, ContainerRecord, ContainerState } from '../records/c
 import type { ContainerContext } from './container-context.ts';
 import { stopContainer } from './container-stop.ts';
 
-/** Timeout for stopping a container before its removal and recording its exit. */
+/** Timeout for stopping a container that is to be removed, including the recording of its exit. */
 const STOP_TIMEOUT_MS = 120_000;
 
 export type RemoveContext = Pick<

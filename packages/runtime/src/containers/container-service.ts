@@ -57,7 +57,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#context = { ...dependencies, exits, changes: this.#changes };
   }
 
-  /** Like `require`, but also throws `failed_precondition` if the container is not running. */
+  /** Returns the container's record, like `require`, but also throws `failed_precondition` if the container is not running. */
   requireRunning(idOrPrefix: string): ContainerRecord {
     const record = this.require(idOrPrefix);
     if (record.state.phase === 'running') return record;

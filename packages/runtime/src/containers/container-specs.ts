@@ -39,7 +39,7 @@ import { type Confinement, resolveSecurity } from './resolve-security.ts';
 import { lacksAccount } from './resolve-user.ts';
 import { scopeProperties } from './scope-properties.ts';
 
-/** Exists if the resctrl file system, used to configure Resource Director Technology (RDT), is mounted. */
+/** A file that exists if the resctrl file system, used to configure Resource Director Technology (RDT), is mounted. */
 const RESCTRL = '/sys/fs/resctrl/schemata';
 /** Runtime spec version that every OCI runtime implements. */
 const OLDEST_OCI_VERSION = '1.0.2';
@@ -48,7 +48,7 @@ export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
-  /** For looking up the target container whose PID namespace is joined. */
+  /** The containers, in which the target container is looked up if its PID namespace is to be joined. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   cdiDirectories: string[];

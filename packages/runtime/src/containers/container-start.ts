@@ -51,7 +51,7 @@ export async function startContainer(context: StartContext, id: string, stopped:
     const exited = table.put({ ...record, state: { phase: 'exited', ...end } });
     events.publish('stopped', exited);
     await nri.containerExited(exited);
-    // clients would take `not_found` to mean that the container is missing, not the command
+    // not `not_found`, which means that the command is missing: clients would take it to mean that the container is
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);
   }
   exits.watch(id);
@@ -137,7 +137,7 @@ async function chownStdio(
       const path = `/proc/${pid}/fd/${descriptor}`;
       if ((await stat(path)).isFIFO()) await chown(path, uid, gid);
     } catch (error) {
-      // the other end of the pipe is closed
+      // ENOENT: the process has exited, or has closed the stream
       if (!isErrno(error, 'ENOENT')) throw error;
     }
   }

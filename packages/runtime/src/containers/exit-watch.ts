@@ -16,7 +16,7 @@ export type ExitWatchDependencies = {
   files: ContainerFiles;
   events: LifecycleEvents;
   nri: NriHooks;
-  /** Runs the cleanup once there is nothing more urgent to do. */
+  /** Schedules an exited container's cleanup for when there is nothing more urgent to do. */
   later: Later;
   logger: Logger;
 };

@@ -25,7 +25,7 @@ after(() => rmSync(rootfs, { recursive: true }));
 
 const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: false } as const;
 
-/** The error message for a mount; '' if the mount is accepted. */
+/** Returns the error message with which the mount is rejected; '' if it is accepted. */
 const refusal = (destination: string, source = '/tmp', isImageVolume = false) =>
   resolveDestinations(rootfs, [{ ...PLAIN, destination, source, isImageVolume }]).then(() => '', errorMessage);
 

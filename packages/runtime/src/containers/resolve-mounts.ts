@@ -15,7 +15,7 @@ export type ResolvedMount = Pick<
 > & {
   destination: string;
   source: string;
-  /** Whether this is a volume declared by the image. */
+  /** Whether the mount is a volume declared by the image. */
   isImageVolume?: boolean;
 };
 
@@ -90,8 +90,8 @@ export async function resolveDestinations(rootfs: string, mounts: ResolvedMount[
   const requested = mounts.toSorted(byDepth);
   const resolved = await resolveParentsFirst(rootfs, requested);
   for (const [index, { destination }] of resolved.entries()) await checkMountTarget(requested[index]!, destination);
-  // Because of a symbolic link in the image, a mount may turn out to be under one that was resolved later. If two mounts have the same
-  // destination, the later one in `mounts` wins.
+  // Resolve all destinations again, in sorted order: because of a symbolic link in the image, a mount may turn out to be under one that was
+  // resolved after it. If two mounts have the same destination, the later one in `mounts` wins.
   const sorted = mounts.map((mount) => resolved[requested.indexOf(mount)]!).toSorted(byDepth);
   const again = await resolveParentsFirst(rootfs, sorted);
   const moved = sorted.find(({ destination }, index) => again[index]!.destination !== destination);

@@ -7,7 +7,10 @@ import { checkPidTarget } from './resolve-namespaces.ts';
 const spec = { linux: { namespaces: [{ type: 'pid', path: '/proc/7/ns/pid' }] } } as OciSpec;
 const record = (pid: object) => ({ sandboxId: 's', config: { security: { pid } } }) as unknown as ContainerRecord;
 
-/** Checks whether a container may start if its target container is in this state; `undefined` means that the target has been removed. */
+/**
+ * Asserts that a container joining its target container's PID namespace may start (or, without `allowed`, may not) while the target is in
+ * this state; `undefined` means that the target has been removed.
+ */
 function check(state: ContainerState | undefined, allowed: boolean) {
   const target = state === undefined ? undefined : ({ id: 'target', state } as ContainerRecord);
   const attempt = () => checkPidTarget(record({ mode: 'target', containerId: 'target' }), spec, { get: () => target });

@@ -9,7 +9,7 @@ type Pod = {
   sandbox: SandboxRecord;
   controller: SandboxController;
   environment: SandboxEnvironment;
-  /** For looking up the target container whose PID namespace is joined. */
+  /** The containers, in which the target container is looked up if its PID namespace is to be joined. */
   containers: Pick<RecordTable<ContainerRecord>, 'require'>;
   signal: AbortSignal;
 };

@@ -66,7 +66,7 @@ function readIfExists(file: string): string {
   }
 }
 
-/** Synchronous: in the thread pool, its seven system calls would take a millisecond. */
+/** Synchronous: with asynchronous file access, the seven system calls would go through libuv's thread pool and take a millisecond. */
 function readSmallFile(path: string): string {
   // O_PATH first: opening a pipe may block, and opening a device may have side effects on the host.
   const handle = openSync(path, O_PATH | constants.O_NOFOLLOW);

@@ -3,7 +3,7 @@ import { parseSystemdCgroup } from '@podwright/host';
 /** Input for the systemd properties of a container's scope, apart from resource limits, which the OCI runtime sets. */
 export type ScopeNeeds = {
   cgroupsPath: string;
-  /** The cgroup v2 files set by the container, with their values. */
+  /** The cgroup v2 interface files that the container's configuration sets, with their values. */
   unified: Record<string, string>;
   privileged: boolean;
 };

@@ -14,7 +14,7 @@ beforeEach(() => {
   loaded = join(directory, 'profiles');
   parser = join(directory, 'parser');
   writeFileSync(loaded, 'mine (enforce)\nmine-too (complain)\n');
-  // like the real parser, it adds the profile to the kernel's list
+  // like the real apparmor_parser, this fake adds the profile to the (fake) kernel's list of loaded profiles
   const script = `echo "$@" >> ${directory}/calls; for file; do :; done; cp "$file" ${directory}/last; echo "$(basename "$file") (enforce)" >> ${loaded}`;
   writeFileSync(parser, `#!/bin/sh\n${script}\n`);
   chmodSync(parser, 0o755);

@@ -41,7 +41,7 @@ export type HostProbeOptions = {
   /** Directory on the file system of the image layers, where trial results are cached until the next reboot. */
   root: string;
   cgroupParent: string;
-  /** If `systemd`, systemd's features are also probed. */
+  /** Cgroup driver. If it is `systemd`, systemd's features are probed too. */
   cgroupDriver?: CgroupDriver | undefined;
   /** Name or path of an OCI runtime to try out in addition to the known ones; '' for none. */
   ociRuntime: string;

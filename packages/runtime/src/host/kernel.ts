@@ -43,7 +43,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     cgroupMode: cgroups.mode,
     cgroupMountOptions: cgroupMountOptions(cgroups.mode === 'v2' ? readMounts() : []),
     swapLimit: await canLimitSwap(cgroups),
-    // on a hybrid host, OCI runtimes set no limits in the v2 hierarchy
+    // on a hybrid host, OCI runtimes set no limits in the v2 hierarchy, so a hugetlb controller there does not count
     hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
     openFiles: Number(/^Max open files +\d+ +(\d+)/m.exec(limits)![1]), // never unlimited, because fs.nr_open is its maximum
     minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),

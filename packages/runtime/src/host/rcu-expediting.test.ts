@@ -11,7 +11,7 @@ after(() => rmSync(root, { recursive: true }));
 const file = join(root, 'switch');
 const read = () => readFileSync(file, 'utf8').trim();
 
-/** Sets the kernel's switch to `value`, and creates one runtime's `RcuExpediting`. */
+/** Writes `value` to the fake `rcu_expedited` switch, and creates the `RcuExpediting` of one container runtime. */
 function open({ state = mkdtempSync(join(root, 'state-')), enabled = true, value = '0' } = {}) {
   writeFileSync(file, `${value}\n`);
   const messages: string[] = [];

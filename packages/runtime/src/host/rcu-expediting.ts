@@ -54,7 +54,7 @@ export class RcuExpediting {
     }
   }
 
-  /** Resets the switch; later work is not expedited. */
+  /** Resets the kernel's RCU switch; later work is not expedited. */
   close(): void {
     this.#enabled = false;
     this.#write(this.#own, '0');

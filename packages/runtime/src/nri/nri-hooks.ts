@@ -6,7 +6,7 @@ import type { SandboxRecord, SandboxResources } from '../records/sandbox-record.
 import { changedResources } from './changed-resources.ts';
 
 export type NriHooksDependencies = PodTables & {
-  /** Absent if NRI is disabled. */
+  /** Manages the connected NRI plugins; absent if NRI is disabled. */
   adaptation: Adaptation | undefined;
   /** Returns the paths of a sandbox's namespaces. */
   namespacesOf: (sandbox: SandboxRecord) => { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
@@ -117,7 +117,7 @@ export class NriHooks {
     await this.#dependencies.adaptation?.notifyContainer('postUpdateContainer', this.#container(record));
   }
 
-  /** Reports an exit, once for each container. */
+  /** Reports a container's exit, once for each container. */
   async containerExited(record: ContainerRecord): Promise<void> {
     await this.#dependencies.adaptation?.stopContainer(this.#container(record));
     this.#unstarted.delete(record.id);

@@ -1,4 +1,4 @@
-/** Timeouts of OCI runtime calls, in milliseconds, and a cache size. */
+/** Timeouts for OCI runtime calls, in milliseconds, and the size of the seccomp filter cache. */
 
 /** Timeout for short commands such as `delete` and `update`. */
 export const COMMAND_TIMEOUT_MS = 30_000;

@@ -12,7 +12,7 @@ import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 export type OciRuntimeFeatures = {
   recursiveReadonlyMounts: boolean;
   userNamespaces: boolean;
-  /** The latest runtime spec version it implements; absent if it does not report one. */
+  /** The latest runtime spec version that the OCI runtime implements; absent if it does not report one. */
   ociVersion?: string;
 };
 

@@ -89,7 +89,10 @@ export function isRequested({ name, path, onlyForHandlers }: OciRuntimeFinding, 
   return requested === '' ? onlyForHandlers !== true : requested === name || requested === path;
 }
 
-/** `onShortage` is called if a trial fails because of a lack of disk space or file descriptors. Such findings are not cached. */
+/**
+ * Options for trying an OCI runtime. `onShortage` is called if a trial fails because of a lack of disk space or file descriptors. The
+ * finding is then not cached.
+ */
 type Probing = OciProbeOptions & { onShortage: (error: unknown) => void };
 
 async function probe(path: string, options: Probing): Promise<OciRuntimeFinding> {

@@ -38,7 +38,7 @@ export type OciTrial = {
   check?: (pid: number) => Promise<void>;
   /** ID mappings of the container's user namespace, if it has one. */
   users?: IdMappings;
-  /** State file format to verify. */
+  /** State file format that the trial verifies. */
   expected?: StateFormat | undefined;
   /** Whether to exec a second process too, which doubles the trial's duration. Default: true. */
   enter?: boolean;

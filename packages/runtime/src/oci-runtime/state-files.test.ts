@@ -25,7 +25,7 @@ const states = {
 const stateFiles = { runc: 'state.json', crun: 'status' };
 const formats: StateFormat[] = ['runc', 'crun'];
 
-/** Creates a fresh state directory of a container. */
+/** Creates container `a`'s state directory with these state files, replacing an existing one. */
 function make(
   stateFormat: StateFormat,
   { state = JSON.stringify(states[stateFormat]), fifo = true, more = [] as string[] },

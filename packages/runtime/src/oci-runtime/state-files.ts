@@ -21,7 +21,7 @@ type KnownFormat = {
   versions: RegExp;
   stateFile: string;
   schema: z.ZodType<unknown>;
-  /** Other files that the OCI runtime may store in the container's state directory. */
+  /** Files other than `stateFile` that the OCI runtime may store in the container's state directory. */
   others: string[];
   /** Releases the container process that is waiting at the start FIFO. */
   release(fifo: string, wait: StartWait): Promise<void>;

@@ -4,9 +4,9 @@
  */
 export type Plugin<Types, Type extends keyof Types & string> = {
   readonly type: Type;
-  /** Unique among the plugins of its type. */
+  /** ID of the plugin, unique among the plugins of its type. */
   readonly id: string;
-  /** `type/id` for a single plugin, or a type for all started plugins of that type. */
+  /** What the plugin requires: `type/id` for a single plugin, or a type for all started plugins of that type. */
   readonly requires: readonly Requirement<Types>[];
   /** The plugin's subdirectories of the container runtime's state directory, to be removed by `removeHostState`. */
   readonly stateDirectories?: readonly string[];

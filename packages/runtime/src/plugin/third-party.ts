@@ -36,7 +36,7 @@ export type ThirdPartyPlugin<Settings = unknown, Type extends ThirdPartyType = T
   /** Schema of the plugin's settings. Default: no settings. */
   settings?: SettingsSchema<Settings>;
   init(context: ThirdPartyContext<Settings>): RuntimePluginTypes[Type] | Promise<RuntimePluginTypes[Type]>;
-  /** Stops the instance's work in this process. */
+  /** Stops the plugin instance's work in this process. */
   close?(instance: RuntimePluginTypes[Type]): void | Promise<void>;
 };
 

@@ -4,8 +4,8 @@ import type { NamedRecord } from '@podwright/metadata';
 type Existing = NamedRecord & { config: object; state: { phase: string } };
 
 /**
- * Phases in which an existing record with the same name is accepted: `unfinished` if the earlier call did not complete, `finished` if it
- * did.
+ * Phases in which RunPodSandbox or CreateContainer accepts an existing record with the same name: `unfinished` if the earlier call did not
+ * complete, `finished` if it did.
  */
 export type ExistingPhases<R extends Existing> = {
   unfinished: readonly R['state']['phase'][];

@@ -24,7 +24,7 @@ export interface InfraRoots {
  */
 const NO_USER = 65_535;
 
-/** Name of the init directory in the state directory. */
+/** Name of the subdirectory of the state directory that contains the init program. */
 export const INIT_DIRECTORY = 'init';
 
 export type HostInitRootOptions = {

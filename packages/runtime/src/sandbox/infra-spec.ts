@@ -19,7 +19,7 @@ export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraSettings = {
   namespaces: SandboxEnvironment['namespaces'];
-  /** Whether the process gets its own PID namespace or uses the host's. */
+  /** Whether the infra process gets its own PID namespace or uses the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
   /** oom_score_adj, from -1000 (never killed by the OOM killer) to 1000. */

@@ -31,8 +31,8 @@ export class PinnedController extends PinnedNamespacesController implements Sand
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     await this.#dependencies.directories.make(sandbox);
     if (sandbox.config.pid !== 'pod') return;
-    // Failures are ignored: the first container that needs the init process reports them, and clients also set `pod` for pods whose
-    // containers do not share PIDs.
+    // Failures are ignored: the first container that needs the init process reports them, and clients also set the PID namespace mode `pod`
+    // for pods whose containers do not share PIDs.
     await this.sharedPidNamespace(sandbox, signal).catch(() => undefined);
   }
 

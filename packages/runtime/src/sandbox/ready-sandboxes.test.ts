@@ -9,7 +9,7 @@ const pod = { network: 'pod', ipc: 'pod', sysctls: {} } as unknown as SandboxCon
 const controller = { takesReadySandboxes: true } as SandboxController;
 const MINUTE_MS = 60_000;
 
-/** Ready sandboxes on a fake host, with mocked time. */
+/** Creates a `ReadySandboxes` on a fake host, with mocked time. */
 function open(context: TestContext, overrides: Partial<ReadySandboxesDependencies> = {}) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   context.after(() => mock.timers.reset());

@@ -3,11 +3,11 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** The parts of a sandbox used by its containers. An absent namespace means the host's. */
 export type SandboxEnvironment = {
-  /** If the pod requests a user namespace (`userNamespace`), the other namespaces are owned by it. */
+  /** The namespaces' paths. If the pod requests a user namespace (`userNamespace`), that namespace owns the others. */
   namespaces: { network?: string; ipc?: string; uts?: string; user?: string };
   /** The pod's files, mounted into each of its containers. */
   files: { hosts: string; hostname: string; resolvConf: string };
-  /** Source of the /dev/shm mount. */
+  /** Host path that is mounted at /dev/shm in each container. */
   shm: string;
 };
 
@@ -36,7 +36,7 @@ export interface SandboxController {
   readonly takesReadySandboxes?: boolean;
   /** Creates the namespaces. Returns the path of the network namespace to set up; none if the sandbox uses the host's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
-  /** Creates everything else that does not depend on addresses. */
+  /** Creates all parts of the sandbox, other than its namespaces, that do not depend on its IP addresses. */
   start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void>;
   /** Passes the sandbox's IP addresses to the controller, for example for the hosts file. */
   setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void>;

@@ -17,7 +17,7 @@ export class SandboxControllers {
   readonly #byHandler: ReadonlyMap<string, SandboxController>;
   readonly #unavailable: ReadonlyMap<string, string>;
 
-  /** Throws `invalid_argument` if a handler's controller does not exist. */
+  /** Combines the controllers. Throws `invalid_argument` if a handler's controller is not among them. */
   constructor({ controllers, handlers, unavailable = new Map() }: SandboxControllersOptions) {
     this.#byName = new Map(controllers.map((controller) => [controller.name, controller]));
     this.#byHandler = new Map([...handlers].map(([handler, name]) => [handler, this.#named(handler, name)]));
@@ -58,7 +58,7 @@ export class SandboxControllers {
   /** Like `of`, but returns undefined if the controller is no longer configured. */
   find({ controller, config }: Pick<SandboxRecord, 'controller' | 'config'>): SandboxController | undefined {
     if (controller !== undefined) return this.#byName.get(controller);
-    // records from earlier versions do not name a controller
+    // records from earlier versions do not name a controller, so use the runtime handler's
     return this.#byHandler.get(config.runtimeHandler) ?? this.#byHandler.get('');
   }
 

@@ -32,8 +32,8 @@ import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
 /**
- * Maximum number of sandboxes starting concurrently, each of which keeps a CPU busy. With this limit, the first pods run while the last
- * ones are still waiting, instead of all of them starting late.
+ * Maximum number of sandboxes starting concurrently, each of which keeps a CPU busy. Because of this limit, the first pods of a burst are
+ * already running while the last ones wait for their turn; otherwise, all of them would start late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 
@@ -44,7 +44,7 @@ const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken
 export type PodContainers = {
   /** Kills all of the sandbox's running containers and waits for them to exit. */
   stopAll(sandboxId: string): Promise<void>;
-  /** Waits for the resources of the sandbox's exited containers to be cleaned up. */
+  /** Waits until the resources of the sandbox's exited containers have been cleaned up. */
   untilCleared(sandboxId: string): Promise<void>;
   removeAll(sandboxId: string): Promise<void>;
 };
@@ -65,13 +65,13 @@ export type SandboxServiceDependencies = {
 };
 
 /**
- * Manages the pods' sandboxes. A run either succeeds or leaves nothing behind, and is rolled back when its caller cancels. If the rollback
- * fails, the record is retained, and the removal is completed by a later stop, remove or retry, or at the next start of the container
- * runtime.
+ * Manages the pods' sandboxes. Running a sandbox either succeeds or leaves nothing behind, and is rolled back when the caller cancels. If
+ * the rollback fails, the record is retained, and the removal is completed by a later stop, remove or retry, or at the next start of the
+ * container runtime.
  *
  * Calls are serialized at several levels, from the outside in:
  * - `work` (per verb and name) joins a retry with the original call, and continues after the caller's deadline.
- * - `#starts` (for all sandboxes) limits concurrent runs to the number of CPUs.
+ * - `#starts` (for all sandboxes) limits the number of sandboxes starting concurrently to the number of CPUs.
  * - `#changes` (per sandbox) serializes different verbs for the same sandbox, and the handling of its loss.
  * - The task runtime has a lock per task, because it has other callers too: infra processes and the removal of leftovers.
  */
@@ -212,7 +212,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     return ready;
   }
 
-  /** Rolls back a failed run, then deletes the record or, if something could not be removed, marks the sandbox as broken. */
+  /**
+   * Rolls back a sandbox whose start has failed, then deletes the record or, if something could not be removed, marks the sandbox as
+   * broken.
+   */
   async #rollBack(record: SandboxRecord, undo: Undo): Promise<void> {
     const { table, logger } = this.#dependencies;
     const failures = await undo.run();
@@ -245,7 +248,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const request = networkRequest(record, netnsPath);
     const setUp = () => trace('set up network', () => network.setUp(request, signal));
     const { ips } = await setUp().catch(async (error: unknown) => {
-      // retry after freeing the addresses of ready sandboxes
+      // no address is free: retry after freeing those of the ready sandboxes
       if (errorCode(error) !== 'resource_exhausted' || !(await ready.releaseAll())) throw error;
       return await setUp();
     });

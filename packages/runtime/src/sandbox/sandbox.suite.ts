@@ -12,7 +12,7 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 /** A controller under test. */
 export type SandboxControllerUnderTest = {
   controller: SandboxController;
-  /** Releases resources that would also be released if the process exited. The sandboxes remain. */
+  /** Releases what the controller holds in this process, as the exit of the process would. The sandboxes remain. */
   close(): Promise<void>;
 };
 
@@ -45,14 +45,14 @@ export function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
   return { id: newId(), name: 'web', config: { ...plain, ...config }, state, createdAtMs: 0, ips: [] };
 }
 
-/** Runs a program in the sandbox's namespaces and returns its output. `which` are nsenter(1) options. */
+/** Runs a program in namespaces of the sandbox and returns its output. `which`: the nsenter(1) options that select the namespaces. */
 function inside(which: string[], ...command: string[]): string {
   return execFileSync('nsenter', [...which, '--', ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     .toString()
     .trim();
 }
 
-/** The kernel's number for the namespace at a path. */
+/** Returns the inode number that identifies the namespace at a path. */
 const numberOf = (path: string | undefined) => statSync(path!, { bigint: true }).ino;
 
 /** Host PID of the init process of the PID namespace at a path. */

@@ -136,8 +136,8 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   }
 
   /**
-   * Returns the IDs of the controller's sandboxes, including those of which only the shim is left. For a sandbox without a record, each
-   * controller removes its own part.
+   * Returns the IDs of the sandboxes managed by this controller, including those of which only the shim is left. For a sandbox without a
+   * record, each controller removes the parts it has created.
    */
   override async list(): Promise<string[]> {
     return [...new Set([...(await super.list()), ...(await this.#files.list())])];

@@ -52,7 +52,7 @@ export class ShimSandboxFiles {
     return await readRecord(this.#record(sandboxId), sandboxSchema);
   }
 
-  /** Returns the IDs of the sandboxes that have a record. */
+  /** Returns the IDs of the shim-managed sandboxes that have a record. */
   async list(): Promise<string[]> {
     return (await this.#shims.ids()).filter((id) => existsSync(this.#record(id)));
   }

@@ -50,7 +50,7 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // empty for shims that do not support sandbox states
+    // `state` is empty if the shim does not support sandbox states
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {

@@ -31,7 +31,7 @@ export type CgroupStatisticsDependencies = DiskUseDependencies & {
   logger: Logger;
   cgroups: CgroupHierarchy;
   taskCgroup: (sandbox: SandboxRecord, taskId: string) => string;
-  /** For the usage of tasks that have no cgroup on this host, such as those in virtual machines. */
+  /** Queried for the resource usage of tasks that have no cgroup on this host, such as those in virtual machines. */
   tasks: Pick<TaskRuntime, 'use'>;
   root: string;
 };

@@ -24,8 +24,8 @@ export type DiskUseDependencies = {
 };
 
 /**
- * `isPartial`: the container uses more than was counted. `changes` and `changedAtMs`: what changed during the count, and the time of the
- * last change. See `measureTree`.
+ * A container's disk usage. `isPartial`: the container uses more than was counted. `changes` and `changedAtMs`: what changed during the
+ * count, and the time of the last change. See `measureTree`.
  */
 export type LayerUse = SnapshotUsage & {
   atMs: number;
@@ -57,7 +57,7 @@ export class DiskUse {
     const [shared, ...found] = await Promise.all([this.#sharedFiles(record), ...measures]);
     const trees = found.flat();
     const atMs = Math.min(Date.now(), ...trees.map((tree) => tree.atMs));
-    // an exited container cannot move any more files
+    // the processes of an exited container cannot have moved files during the count
     const changes = isFinal ? 'none' : mostChanges(trees.map((tree) => tree.changes));
     const changedAtMs = Math.max(0, ...trees.map((tree) => tree.changedAtMs));
     const isPartial = trees.some((tree) => tree.isPartial);
@@ -79,7 +79,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** Returns a list with the result; an empty list if the files have been removed meanwhile. */
+/** Returns the result of `found` as a one-element list, or an empty list if the files it refers to have been removed meanwhile. */
 async function orNothing<T>(found: Promise<T>): Promise<T[]> {
   try {
     return [await found];

@@ -17,7 +17,7 @@ export type ContainerDetails = ContainerUse & {
   /** Path of the container's cgroup, the same in every hierarchy. */
   cgroupPath: string;
   processes: ProcessUse;
-  /** The file system that contains its writable layer. */
+  /** The file system that contains the container's writable layer. */
   filesystem: FilesystemUse;
   /** The container's I/O by block device. */
   devices: (DeviceIo & { name: string })[];

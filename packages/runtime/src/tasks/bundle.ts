@@ -7,7 +7,7 @@ import * as z from 'zod';
 /** Name of the file with a bundle's OCI spec (runtime-spec, bundle.md). */
 const CONFIG_FILE = 'config.json';
 
-/** The spec fields read by this package. The others are checked by the OCI runtime. */
+/** The OCI spec fields read by this package. The others are checked by the OCI runtime. */
 const committedSpec = z.looseObject({
   process: z.looseObject({ args: z.array(z.string()), env: z.array(z.string()), cwd: z.string() }),
   root: z.looseObject({ path: z.string() }),

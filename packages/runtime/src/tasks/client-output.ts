@@ -12,7 +12,7 @@ export class ClientOutput {
   #wanted = false;
   #ended = false;
 
-  /** `onRead` is called after the client has read output. */
+  /** `onRead` is called after the client has read some of the output. */
   constructor(onRead: () => void) {
     this.stream = new Readable({
       highWaterMark: 1, // one block, which may contain a single byte
@@ -86,7 +86,7 @@ export class ClientPace {
   readonly #outputs: ClientOutput[];
   readonly #limits: SlowClientLimits;
   #heldSinceMs: number | undefined;
-  /** Additional buffer size, set once the process must no longer wait for the client. */
+  /** Additional buffer size for the last output; set once the process has exited and no longer waits for the client. */
   #extraBytes: number | undefined;
 
   constructor(outputs: ClientOutput[], limits: SlowClientLimits) {
@@ -94,7 +94,7 @@ export class ClientPace {
     this.#limits = limits;
   }
 
-  /** Whether reading has to pause. */
+  /** Whether reading the process's output has to pause until the clients have read more. */
   isHeld(): boolean {
     const waitingBytes = this.#outputs.reduce((sum, output) => sum + output.waitingBytes, 0);
     const fullBytes = this.#limits.bufferBytes + (this.#extraBytes ?? 0);

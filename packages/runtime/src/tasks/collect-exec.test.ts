@@ -6,7 +6,7 @@ import { ByteBudget, PodwrightError, silentLogger } from '@podwright/base';
 import { collectExec } from './collect-exec.ts';
 import type { ExecSyncOptions } from './task-runtime.ts';
 
-/** A command that has exited after writing some output, with its streams kept open by a child process. */
+/** Creates a fake command that has exited after writing some output, with its streams kept open by a child process. */
 function command() {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   stdout.write('out');

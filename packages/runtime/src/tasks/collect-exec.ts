@@ -10,7 +10,7 @@ export type RunningExec = {
   stdout: Readable;
   stderr: Readable;
   exited: Promise<number>;
-  /** Returns the PID of the process in the task; `undefined` if it is not running yet. */
+  /** Returns the PID of the command's process in the task; `undefined` if it is not running yet. */
   pid(): Promise<number | undefined>;
   /** Kills the command and all of its descendants. */
   kill(): Promise<void>;

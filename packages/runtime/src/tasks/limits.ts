@@ -26,7 +26,7 @@ export const LAST_OUTPUT_BYTES = 4 * 1024 * 1024;
 export const START_TIMEOUT_MS = 10_000;
 /** Maximum size of conmon's report on a failed create. */
 export const MONITOR_REPORT_BYTES = 64 * 1024;
-/** Polling interval for the conmon processes of watched tasks. A monitor may die without an event. */
+/** Polling interval for the conmon processes (monitors) of watched tasks. A monitor may die without causing an event. */
 export const MONITOR_POLL_MS = 1_000;
 /** Number of monitor polls between full checks of a task. Full checks are needed because PIDs are reused and events may be lost. */
 export const FULL_CHECK_EVERY = 30;

@@ -1,8 +1,8 @@
 import { PassThrough, type Readable } from 'node:stream';
 
-/** Number of reads per measurement. */
+/** Number of reads over which the amount of output is measured. */
 const READS = 64;
-/** Reads count as small if one measurement's reads return fewer bytes than this in total, which is an average of 256 bytes per read. */
+/** Reads count as small if all reads of a measurement together return fewer bytes than this, which is an average of 256 bytes per read. */
 const SMALL_BYTES = 16 * 1024;
 /** How long to let output accumulate in the pipe, which has a capacity of 64 KiB, after a measurement of small reads. */
 const GATHER_MS = 5;

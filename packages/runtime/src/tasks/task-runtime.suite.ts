@@ -9,11 +9,11 @@ import { errorCode, isNotFound, PodwrightError, waitFor, withTimeout } from '@po
 import { commitSpec } from './bundle.ts';
 import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
-/** The environment in which the suite tests an implementation. */
+/** The environment in which the suite tests an implementation of `TaskRuntime`. */
 export type TaskRuntimeHarness = {
-  /** Opens a runtime on the harness's state. Reopening it after closing it simulates a restart. */
+  /** Opens a task runtime on the harness's state directory. Reopening it after closing it simulates a restart. */
   open(): Promise<TaskRuntime>;
-  /** A task that runs `args` in a root file system with BusyBox. */
+  /** Returns the configuration of a task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
   /** A number that no other suite passes to `sleep`. Identifies the suite's own processes. */
   mark: string;
@@ -80,7 +80,7 @@ type SuiteContext = {
   harness: TaskRuntimeHarness;
   tasks: TaskRuntime;
   start(id: string, args: string[], changes?: Parameters<TaskRuntimeHarness['config']>[2]): Promise<void>;
-  /** Restarts the runtime; later tests use the new one. */
+  /** Restarts the task runtime; later tests use the new instance. */
   restart(): Promise<TaskRuntime>;
 };
 
@@ -96,10 +96,10 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
     }, 60_000);
   });
 
-/** Whether a call was aborted with `cancelled`. */
+/** Whether the error is that of an aborted call (`cancelled`). */
 const isCancelled = (error: unknown) => errorCode(error) === 'cancelled';
 
-/** Checks that nothing of the task is left on the host, before any other call to the runtime. */
+/** Checks that nothing of the task is left on the host. Makes no call to the task runtime before that check. */
 async function assertNothingOf({ tasks, harness }: SuiteContext, { id, bundle }: TaskConfig): Promise<void> {
   assert.deepEqual(harness.processesWith(harness.mark), []);
   assert.deepEqual(await readdir(bundle), ['config.json']); // the caller's file
@@ -193,7 +193,8 @@ function lifeTests(context: () => SuiteContext): void {
     const abort = new AbortController();
     const created = tasks.create(config, abort.signal);
     const rejected = assert.rejects(created, isCancelled);
-    // a task is listed before any part of it exists, and the programs that create it take longer than this check
+    // the task is listed before any part of it exists, and creating it takes longer than this check, so the abort arrives during the
+    // creation
     const isListed = async () => (await tasks.list()).includes('aborted') || undefined;
     await waitFor(isListed, { intervalMs: 0, signal: bound() });
     abort.abort(new PodwrightError('cancelled', 'aborted'));
@@ -414,7 +415,7 @@ function execTests(context: () => SuiteContext): void {
       tasks.execSync('slow', ['tail', '-f', '/dev/null'], { signal: soon() }),
       failsAs('deadline_exceeded'),
     );
-    // the task's first process does not reap its children, so a zombie would stay around as long as the task
+    // the task's first process does not reap its children, so a killed child would stay a zombie until the task exits
     assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], { signal: bound() })).stdout), /tail/);
     await tasks.delete('slow');
   });
@@ -712,7 +713,7 @@ function slowClientTests(context: () => SuiteContext): void {
   });
 }
 
-/** Waits until processes with this text in their command line stop writing because their output is not being read. */
+/** Waits until the processes with this text in their command line are blocked on writing, because their output is not being read. */
 async function waitsForReader(harness: TaskRuntimeHarness, commandLine: string): Promise<void> {
   let writtenBefore: string | undefined;
   const isBlocked = async () => {
@@ -813,7 +814,7 @@ function logTests(context: () => SuiteContext): void {
   });
 }
 
-/** Reads a stream and waits for a sequence of patterns in it. */
+/** Reads a stream. Each call of `next` waits for a pattern in the output that follows the previous match. */
 function reader(stream: Readable): { next(pattern: RegExp): Promise<RegExpExecArray>; rest(): string } {
   let unread = '';
   stream.on('data', (chunk) => {

@@ -28,7 +28,7 @@ export type TaskExit = {
   exitCode: number;
   exitedAtMs: number;
   oomKilled: boolean;
-  /** User-facing explanation. Set if the exit code is not that of the process, for example because its monitor died. */
+  /** User-facing explanation. Set if the exit code is not the process's own, for example because its monitor died. */
   message?: string;
 };
 
@@ -43,7 +43,7 @@ export type ExecConfig = {
   terminal: boolean;
   /** TERM for a command on a terminal, unless set by the task. Default: xterm. */
   terminalName?: string;
-  /** Aborting kills the process. The process runs with the task's environment and working directory. */
+  /** Aborting this signal kills the process. The process runs with the task's environment and working directory. */
   signal: AbortSignal;
 };
 
@@ -65,7 +65,7 @@ export type ExecSession = {
  */
 export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
 
-/** Options for running a command until it exits. Aborting kills it. */
+/** Options for running a command until it exits. Aborting `signal` kills the command. */
 export type ExecSyncOptions = {
   signal: AbortSignal;
   /** Number of bytes at which stdout and stderr are each truncated. Default and maximum: 16 MiB. */

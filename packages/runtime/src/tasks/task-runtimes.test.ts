@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TaskConfig, TaskRuntime } from './task-runtime.ts';
 import { TaskRuntimes } from './task-runtimes.ts';
 
-/** A task runtime with these tasks. `listed` counts the calls of `list`. */
+/** A fake task runtime whose tasks have these IDs. `listed` counts the calls of `list`. */
 function fakeRuntime(name: string, ids: string[], { canHas = true } = {}) {
   const runtime = {
     name,

@@ -29,7 +29,7 @@ export type TaskRuntimesOptions = {
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';
   readonly #options: TaskRuntimesOptions;
-  /** Owners of the tasks looked up so far. */
+  /** The task runtimes that own the tasks looked up so far, by task ID. */
   readonly #owners = new Map<string, TaskRuntime>();
 
   constructor(options: TaskRuntimesOptions) {

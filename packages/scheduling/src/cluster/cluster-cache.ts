@@ -8,7 +8,7 @@ export type ObjectReader<T extends KubeObject> = {
   list(): T[];
 };
 
-/** Objects that are looked up on demand. */
+/** Readers for the objects that are looked up on demand: namespaces, claims, volumes, storage classes and disruption budgets. */
 export type LookedUp = {
   namespaces: ObjectReader<KubeObject>;
   claims: ObjectReader<Claim>;

@@ -16,12 +16,12 @@ import {
 /** Amounts by resource: `cpu` in millicores, others in bytes or counts. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
-/** The resources of every node, in upstream's order. */
+/** The resources that every node has, in upstream's order. All others are extended resources. */
 const USUAL = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
  * Returns a pod's requests: those of its containers, init containers and sidecars as they run, or the pod-level ones, plus the overhead.
- * While a resize is in progress, the largest of the spec's, the node's allocated and the actual amounts counts (upstream's PodRequests with
+ * While a resize is in progress, the largest of the desired (spec), allocated and actual amounts counts (upstream's PodRequests with
  * UseStatusResources).
  */
 export function requestsOf(pod: Pod): Amounts {
@@ -42,7 +42,7 @@ function requestOf(pod: Pod, name: string): bigint {
 /** The parts of a status that report the resources of a container or of a pod. */
 type ResourceStatus = { resources?: ResourceRequirements; allocatedResources?: ResourceList };
 
-/** Returns the pod with the requests that count until a resize is complete. */
+/** Returns the pod with its effective requests: those that count until a resize is complete. */
 function withStatus(pod: Pod): Pod {
   const { spec, status } = pod;
   const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
@@ -64,7 +64,7 @@ function withStatus(pod: Pod): Pod {
   };
 }
 
-/** Only resources that the pod requests at the pod level count there. */
+/** Returns the effective pod-level requests, limited to resources that the spec requests at the pod level. */
 function podResources(
   { requests = {} }: ResourceRequirements,
   status: ResourceStatus | undefined,
@@ -84,7 +84,7 @@ function effectiveResources(
   return { requests: largestOf(isInfeasible ? held : [{ ...wanted?.limits, ...wanted?.requests }, ...held]) };
 }
 
-/** Returns the largest quantity of each resource. */
+/** Returns the largest quantity of each resource in these lists. */
 function largestOf(lists: readonly (ResourceList | undefined)[]): ResourceList {
   const largest = new Map<string, string>();
   for (const [name, text] of lists.flatMap((list) => Object.entries(list ?? {}))) {
@@ -94,7 +94,10 @@ function largestOf(lists: readonly (ResourceList | undefined)[]): ResourceList {
   return Object.fromEntries(largest);
 }
 
-/** Whether a pod on a node requests less of some resource than before, such as after the node has applied a smaller size. */
+/**
+ * Whether a pod assigned to a node requests less of some resource after the change than before, for example because the node has applied a
+ * smaller size.
+ */
 export function freesResources(before: Pod, after: Pod): boolean {
   const left = requestsOf(after);
   return [...requestsOf(before)].some(([name, amount]) => (left.get(name) ?? 0n) < amount);

@@ -19,7 +19,7 @@ export class NodeState {
   readonly node: Node;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The taints in the spec, and those implied by the conditions. */
+  /** The node's taints: those in its spec, and those implied by its conditions. */
   readonly taints: readonly Taint[];
   readonly pods: readonly Pod[];
   readonly allocatable: Amounts;
@@ -42,7 +42,7 @@ export class NodeState {
     return this.#requested;
   }
 
-  /** Returns the node with one more pod. Cheaper than `withPods`. */
+  /** Returns the node's state with one pod added. Cheaper than `withPods`. */
   withPod(pod: Pod): NodeState {
     const state = this.withPods([...this.pods, pod]);
     state.#requested = sumOf([this.requested, this.requests.of(pod)]);
@@ -54,7 +54,7 @@ export class NodeState {
   }
 }
 
-/** The state of the cluster on which one scheduling decision is based. */
+/** The state of the cluster on which a scheduling decision is based. */
 export type Snapshot = {
   readonly nodes: readonly NodeState[];
   readonly budgets: readonly Budget[];
@@ -65,7 +65,7 @@ export type Snapshot = {
   storageClass(name: string): StorageClass | undefined;
 };
 
-/** Returns a copy of the snapshot in which one node has different pods. */
+/** Returns a copy of the snapshot with one node's state replaced. */
 export function withNode(snapshot: Snapshot, changed: NodeState): Snapshot {
   return { ...snapshot, nodes: snapshot.nodes.map((node) => (node.name === changed.name ? changed : node)) };
 }

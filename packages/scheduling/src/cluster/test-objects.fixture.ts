@@ -45,7 +45,7 @@ export function testPod(
   };
 }
 
-/** A snapshot of nodes with their pods. `rest` provides other objects by name. */
+/** Builds a snapshot of these nodes, each with its pods. `rest` overrides the snapshot's other fields, which are empty by default. */
 export function testSnapshot(nodes: readonly (readonly [Node, ...Pod[]])[], rest: Partial<Snapshot> = {}): Snapshot {
   return {
     nodes: nodes.map(([node, ...pods]) => new NodeState(node, pods)),

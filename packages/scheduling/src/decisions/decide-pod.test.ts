@@ -6,7 +6,7 @@ import type { Snapshot } from '../cluster/snapshot.ts';
 import { testNode, testPod, testSnapshot } from '../cluster/test-objects.fixture.ts';
 import { decidePod } from './decide-pod.ts';
 
-/** The node, or the message of a waiting pod without the part about preemption. */
+/** Returns the name of the node chosen for the pod or, if the pod has to wait, the message without its part about preemption. */
 function decide(pod: Pod, snapshot: Snapshot): string {
   const decision = decidePod(pod, snapshot, []);
   return decision.kind === 'assign' ? decision.node : decision.message.replace(/ preemption: .*/, '');

@@ -7,14 +7,14 @@ import type { NodeCheck, Rejection } from '../filters/filter.ts';
 export type FilteredNodes = {
   fitting: NodeState[];
   rejections: Map<string, Rejection>;
-  /** Why no node was examined. */
+  /** The reason for rejecting the pod without examining any node; undefined if the nodes were examined. */
   refusal?: string;
 };
 
-/** By node name, the pods for which room is being made there and to which the pod must yield. */
+/** By node name, the nominated pods to which the pod must yield: other pods have been preempted on that node in their favor. */
 export type NominatedPods = ReadonlyMap<string, readonly Pod[]>;
 
-/** Runs all filters. Pure. */
+/** Runs all filters on all nodes. Pure. */
 export function filterNodes(pod: Pod, snapshot: Snapshot, nominated: NominatedPods): FilteredNodes {
   const checks = checksFor(pod, snapshot);
   const rejections = new Map<string, Rejection>();
@@ -33,9 +33,9 @@ export function filterNodes(pod: Pod, snapshot: Snapshot, nominated: NominatedPo
 type Placement = { pod: Pod; snapshot: Snapshot; node: NodeState };
 
 /**
- * Returns why the pod cannot run on a node, which may differ from the snapshot's, or `undefined` if it can run there both with the nominated
- * pods of this node and without them: they may block the pod, but it must not depend on them (upstream's RunFilterPluginsWithNominatedPods).
- * Pure.
+ * Returns why the pod cannot run on a node, or `undefined` if it can run there both with the pods nominated for the node and without them:
+ * they may block the pod, but it must not depend on them (upstream's RunFilterPluginsWithNominatedPods). `node` may differ from the node's
+ * state in the snapshot, and replaces it. Pure.
  */
 export function rejectionBy({ pod, snapshot, node }: Placement, nominated: NominatedPods): Rejection | undefined {
   const placement = { pod, snapshot: withNode(snapshot, node), node };

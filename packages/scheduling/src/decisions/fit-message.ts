@@ -6,7 +6,7 @@ export const NO_NODES = 'no nodes available to schedule pods';
 export type Misfit = {
   nodeCount: number;
   rejections: Iterable<Rejection>;
-  /** Why no node was examined. */
+  /** The reason for rejecting the pod without examining any node; undefined if the nodes were examined. */
   refusal?: string;
   /** The outcome of preemption, including its prefix. */
   preemption?: string;

@@ -8,7 +8,7 @@ import { decidePod } from './decide-pod.ts';
 const withPriority = (name: string, priority: number, cpu: string, rest: Partial<Parameters<typeof testPod>[1]> = {}) =>
   testPod(name, { requests: { cpu }, ...rest, spec: { priority, ...rest.spec } });
 
-/** The node and the names of the pods that have to make room, or the message. */
+/** Returns the decision as text: the node, with the names of the pods to be preempted if there are any, or the message. */
 function decide(pod: Pod, snapshot: Snapshot): string {
   const decision = decidePod(pod, snapshot, []);
   if (decision.kind === 'assign') return `fits ${decision.node}`;

@@ -10,12 +10,12 @@ import { fitMessage } from './fit-message.ts';
 /** Pods to remove from a node, most important first. */
 export type Preemption = { node: string; victims: Pod[] };
 
-/** `message` explains in upstream's wording why there is no preemption. */
+/** The pods to preempt on a node or, if there is no preemption, `message`: the reason in upstream's wording. */
 export type PreemptionResult = Preemption | { message: string };
 
 type Candidate = Preemption & { violations: number };
 
-/** `rejections` is keyed by node name. */
+/** Results of filtering the nodes. `rejections` is keyed by node name. */
 type Filtered = { rejections: ReadonlyMap<string, Rejection>; nominated: NominatedPods };
 
 /** Returns the pods to remove so that the pod fits on a node, or why removing pods does not help. */

@@ -28,7 +28,7 @@ export const nodeName: Filter = ({ spec }) => {
 export const taintToleration: Filter = (pod) => (state) =>
   hasUntolerated(pod, state.taints) ? final('node(s) had untolerated taint(s)') : undefined;
 
-/** Whether the taints keep the pod off a node. */
+/** Whether the node's taints keep the pod from being scheduled there. */
 export function hasUntolerated(pod: Pod, taints: readonly Taint[]): boolean {
   const barring = taints.filter(({ effect }) => effect === 'NoSchedule' || effect === 'NoExecute');
   return barring.some((taint) => !toleratesTaint(pod.spec.tolerations, taint));
@@ -45,7 +45,10 @@ export const nodeAffinity: Filter = (pod) => {
   };
 };
 
-/** The names of the only nodes on which the pod may run, as for pods of a DaemonSet; `undefined` if it may run on any. */
+/**
+ * The names of the nodes to which the pod's node affinity restricts it, as for pods of a DaemonSet; `undefined` if it does not restrict the
+ * pod by node name.
+ */
 function wantedNames({ spec }: Pod): Set<string> | undefined {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const names = terms.map(({ matchFields = [] }) => {

@@ -25,7 +25,7 @@ export const interPodAffinity: Filter = (pod, snapshot) => {
   };
 };
 
-/** Returns the topology domains of the terms that `termsOf` returns for the pods on each node. */
+/** Returns the topology domains that contain a pod for which `termsOf` returns a term with that topology key. */
 function domainsOf(nodes: readonly NodeState[], termsOf: (pod: Pod) => readonly PodAffinityTerm[]): Set<string> {
   const domains = new Set<string>();
   for (const { labels, pods } of nodes) {

@@ -48,7 +48,7 @@ export function domainCounts(
   return counts;
 }
 
-/** If there are fewer domains than `minDomains`, the minimum counts as zero. */
+/** Returns the number of matching pods in the emptiest domain; 0 if there are fewer domains than `minDomains`. */
 function leastCount({ minDomains = 1 }: TopologySpreadConstraint, counts: ReadonlyMap<string, number>): number {
   return counts.size < minDomains ? 0 : Math.min(...counts.values());
 }

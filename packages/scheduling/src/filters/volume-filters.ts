@@ -90,7 +90,10 @@ export const volumeZone: Filter = (pod, snapshot) => {
   };
 };
 
-/** If a volume has several zones, they are joined with `__`. */
+/**
+ * Whether a node's zone or region (`label`) matches the volume's; true if the volume does not have this label. The label of a volume in
+ * several zones contains them all, joined with `__`.
+ */
 function isInZone({ metadata }: PersistentVolume, label: string, labels: NodeState['labels']): boolean {
   const zones = metadata.labels?.[label];
   return zones === undefined || (labels[label] !== undefined && zones.split('__').includes(labels[label]));

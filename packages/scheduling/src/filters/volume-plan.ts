@@ -32,7 +32,7 @@ export function planVolumes(pod: Pod, snapshot: Snapshot, node: NodeState): Volu
 
 type PlanContext = { snapshot: Snapshot; node: NodeState; plan: VolumePlan };
 
-/** Adds the claim to the plan. Returns whether the node has or can get a volume for it. */
+/** Adds the claim to the plan. Returns whether the node already has a matching volume for the claim, or one can be provisioned for it. */
 function placeClaim(claim: Claim, { snapshot, node, plan }: PlanContext): boolean {
   const selected = claim.metadata.annotations?.[SELECTED_NODE];
   const taken = plan.bindings.map(({ volume }) => volume);

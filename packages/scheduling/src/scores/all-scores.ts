@@ -11,7 +11,7 @@ import { matchesTerm } from '../filters/pod-affinity.ts';
 import { domainCounts, selectorOf } from '../filters/topology-spread.ts';
 import { MAX_SCORE, type Score, scaled } from './score.ts';
 
-/** Assumed for pods without requests, so that these are spread too (upstream's defaults for scoring). */
+/** CPU and memory assumed for pods that request none, so that these are spread too (upstream's defaults for scoring). */
 const LEAST_REQUEST: Readonly<Record<string, bigint>> = { cpu: 100n, memory: 200n << 20n };
 
 const forEach = (nodes: readonly NodeState[], value: (node: NodeState) => number): Map<string, number> =>

@@ -20,7 +20,7 @@ const dial = async (port: number) => {
   return socket;
 };
 
-/** Starts a server in the pod, and a forwarder to it. */
+/** Starts a server in place of the pod's, and a forwarder that connects to it. */
 async function pod(serve: (socket: Socket) => void) {
   const open = new Set<Socket>();
   const listener = createServer({ allowHalfOpen: true }, (socket) => {
@@ -42,14 +42,17 @@ async function pod(serve: (socket: Socket) => void) {
   };
 }
 
-/** Listener for local connections. `arrived` holds the forwarder's end of each connection, by the user's port. */
+/**
+ * Listener for local connections. `arrived` contains the server end of each connection, which the forwarder gets, by the local port of the
+ * client end.
+ */
 const localListener = createServer({ allowHalfOpen: true });
 const arrived = new Map<number, Socket>();
 localListener.on('connection', (end) => arrived.set(end.remotePort!, end));
 before(() => new Promise<void>((resolve) => localListener.listen(0, '127.0.0.1', resolve)));
 after(() => localListener.close());
 
-/** Opens a local connection and returns its two ends: the user's and the forwarder's. */
+/** Opens a local connection and returns its two ends: the user's, and the one that is passed to the forwarder. */
 async function local(): Promise<[Socket, Socket]> {
   const { port } = localListener.address() as { port: number };
   const user = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
@@ -98,7 +101,7 @@ test('a server that ends first still receives the data in flight', async () => {
   });
   const [user, end] = await local();
   const over = web.forwarder.forward(end, web.port);
-  // Node.js 26 destroys both directions of a socket after iteration
+  // Node.js 26 destroys both directions of a socket once iteration ends, unless `destroyOnReturn` is false
   assert.equal(await text(user.iterator({ destroyOnReturn: false })), 'banner');
   user.end(Buffer.alloc(10 << 20));
   await over;

@@ -14,7 +14,7 @@ after(() => shells.server.close());
 
 const sink = () => new PassThrough().resume();
 
-/** Starts a server for one connection; `serve` receives each stream that the client opens. */
+/** Starts a fake streaming server for one connection; `serve` receives each stream that the client opens. */
 async function fakeServer(
   protocol: string | undefined,
   serve: (stream: SpdyStream, connection: SpdyConnection) => void,

@@ -14,9 +14,9 @@ export type UpgradeTarget = ({ url: string } | { socketPath: string; path: strin
 const MAX_REFUSAL_BYTES = 64 << 10;
 
 export type SpdyUpgradeOptions = {
-  /** Subprotocols in order of preference. */
+  /** Subprotocols to offer to the server, in order of preference. */
   protocols: string[];
-  /** Aborts the attempt, but not the connection once it is open. */
+  /** Aborting this signal cancels the connection attempt, but does not close a connection that is already open. */
   signal?: AbortSignal;
 };
 

@@ -10,9 +10,9 @@ export type CallerLimits = {
 
 type Connection = {
   socket: Socket;
-  /** undefined until the connection is admitted. */
+  /** User name of the authenticated caller; undefined until the connection is admitted. */
   caller: string | undefined;
-  /** Number of unfinished requests. */
+  /** Number of unfinished requests on the connection. */
   uses: number;
 };
 
@@ -71,7 +71,7 @@ export class CallerConnections {
     this.#connections.set(name, connection);
     socket.once('close', () => {
       this.#dismiss(connection);
-      // the client may have reused its port
+      // the client may have reused its port, in which case the entry belongs to its new connection
       if (this.#connections.get(name) === connection) this.#connections.delete(name);
     });
     return connection;
@@ -90,7 +90,7 @@ export class CallerConnections {
     return true;
   }
 
-  /** Removes a connection from its caller's connections. */
+  /** Removes a connection from the set of its caller's connections. */
   #dismiss(connection: Connection): void {
     const { caller } = connection;
     if (caller === undefined) return;
@@ -102,5 +102,5 @@ export class CallerConnections {
   }
 }
 
-/** Whether a connection has been closed and therefore no longer has a name. */
+/** Whether a connection has been closed. Node.js then no longer reports its remote address and port, from which its name is derived. */
 const isClosed = ({ remotePort }: Socket): boolean => remotePort === undefined;

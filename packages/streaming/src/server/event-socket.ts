@@ -37,7 +37,7 @@ export class EventSocket {
     return accepted && new EventSocket(accepted.socket);
   }
 
-  /** Aborts when the connection is closed. */
+  /** A signal that aborts when the connection is closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }

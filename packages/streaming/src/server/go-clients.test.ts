@@ -1,4 +1,4 @@
-/** Requests of Go's clients, recorded from `echo hello | crictl exec -i CONTAINER cat`. */
+/** Recorded requests of Go clients (`echo hello | crictl exec -i CONTAINER cat`), replayed against the streaming server. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -16,7 +16,9 @@ const OFFERS = {
   'crictl 1.20': ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
   'crictl 1.36': ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
 };
-/** The SPDY frames that both clients send up to the end of the input: streams 1 error, 3 stdin, 5 stdout, 7 stderr; `hello` on 3. */
+/**
+ * The SPDY frames that both crictl versions send up to the end of the input: streams 1 error, 3 stdin, 5 stdout, 7 stderr; `hello` on 3.
+ */
 const FRAMES = Buffer.from(
   'gAMAAQAAACkAAAABAAAAAAAAePnjxqfCYmBgYASns5Ki1MRcaFHCmgoKaAAAAAD//4ADAAEAAAAXAAAAAwAAAAAAAMIuVVySkpkHAAAA//+AAwABAAAAGQAA' +
     'AAUAAAAAAADCKsVWXJKSX1oCAAAA//+AAwABAAAAFQAAAAcAAAAAAADCKZdaVAQAAAD//wAAAAMAAAAGaGVsbG8KAAAAAwEAAAA=',
@@ -32,7 +34,7 @@ function upgradeRequest(url: string, protocols: string[]): Buffer {
   return Buffer.from([...lines, 'Connection: Upgrade', 'Upgrade: SPDY/3.1', ...offers, '', ''].join('\r\n'));
 }
 
-/** Sends the chunks and returns the server's complete response. */
+/** Sends the chunks to the streaming server and returns its complete response. */
 async function answerTo(url: string, pieces: Iterable<Buffer>): Promise<Buffer> {
   const { port, hostname } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true, allowHalfOpen: true });
@@ -44,7 +46,7 @@ async function answerTo(url: string, pieces: Iterable<Buffer>): Promise<Buffer> 
   return answer.finally(() => socket.end(LAST_FRAME));
 }
 
-/** Splits a response into the HTTP head and the data of each stream. */
+/** Splits the server's response into the HTTP head and the data of each SPDY stream. */
 function read(answer: Buffer): { head: string; data: Map<number, string> } {
   const end = answer.indexOf('\r\n\r\n') + 4;
   const data = new Map<number, string>();

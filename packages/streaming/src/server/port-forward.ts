@@ -64,7 +64,7 @@ export type ForwardedConnection = {
   data: JoinableStream;
   error: Duplex;
   port: number;
-  /** Aborts when the client has disconnected. */
+  /** A signal that aborts when the client has disconnected. */
   signal: AbortSignal;
 };
 

@@ -15,7 +15,7 @@ export type CommandStreams = {
   error: Writable;
   /** Whether the error stream carries a Status object, as it does since protocol v4. */
   structuredStatus: boolean;
-  /** Aborts when the client disconnects, before its streams end. */
+  /** A signal that aborts when the client disconnects, before its streams end. */
   gone: AbortSignal;
 };
 

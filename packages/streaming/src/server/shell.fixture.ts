@@ -24,7 +24,7 @@ export class ShellServer {
     return this.server.url({ kind: 'exec', choice: wanted, start });
   }
 
-  /** Number of running processes. */
+  /** Number of shell processes that are running. */
   get live(): number {
     return this.#pids.size;
   }
@@ -52,7 +52,7 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Runs the command behind a target and collects its output. */
+/** Runs the command behind a streaming URL or socket path and collects its output. */
 export async function collect(target: UpgradeTarget, input?: Buffer) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const outputs = Promise.all([buffer(stdout), text(stderr)]);

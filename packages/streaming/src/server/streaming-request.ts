@@ -7,8 +7,8 @@ export type StreamingRequest =
       kind: 'exec' | 'attach';
       choice: StreamChoice;
       /**
-       * Called once, when the client has connected. `signal` aborts when the client disconnects; a process returned after that will be
-       * closed. `terminal` is the client's TERM, if it sent one.
+       * Starts or attaches to the process. Called once, when the client has connected. `signal` aborts when the client disconnects; a
+       * process returned after that will be closed. `terminal` is the client's TERM, if it sent one.
        */
       start: (signal: AbortSignal, terminal?: string) => Promise<RemoteProcess>;
     }

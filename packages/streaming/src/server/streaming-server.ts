@@ -17,7 +17,7 @@ export type StreamingServerOptions = {
   port: number;
   tls?: { certificate: Buffer; key: Buffer };
   logger: Logger;
-  /** Counts the buffers of all connections. */
+  /** Counts the bytes of all connections' buffers. */
   countBuffer?: CountBuffer;
 };
 

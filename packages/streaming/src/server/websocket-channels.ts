@@ -17,7 +17,7 @@ const NORMAL_CLOSURE = 1000;
  * flow control: a slow reader blocks all channels.
  */
 export class WebSocketChannels {
-  /** Aborts when the socket is closed, before the channels end. */
+  /** A signal that aborts when the socket is closed, before the channels end. */
   readonly gone: AbortSignal;
   readonly #gone = new AbortController();
   readonly #socket: WebSocket;
@@ -99,7 +99,7 @@ export class WebSocketChannels {
   }
 }
 
-/** Answers pings while the client keeps reading the pongs. */
+/** Answers pings as long as the client keeps reading the pongs. */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data) => {
     if (socket.bufferedAmount < MAX_UNSENT_PONG_BYTES) socket.pong(data);

@@ -11,7 +11,7 @@ import type { SpdyStream } from './stream.ts';
 const data = (id: number, text: string, fin = false) =>
   Buffer.concat([encodeDataHead(id, { fin, length: Buffer.byteLength(text) }), Buffer.from(text)]);
 
-/** Returns the bytes that a client sends for a command with several streams. */
+/** Returns the bytes that a client sends during a command that uses several streams. */
 function conversation(): Buffer {
   const codec = new HeaderCodec();
   const open = (id: number, streamtype: string, flags = 0) =>

@@ -22,7 +22,7 @@ function pair(onStream: OnStream) {
   };
 }
 
-/** Starts a server on a raw transport, and returns the other end. */
+/** Creates a server connection on one end of a raw transport. Returns the other end, to which the test writes frames as the peer. */
 function bare(onStream: OnStream = () => 'accept') {
   const [here, there] = duplexPair();
   const seen: string[] = [];
@@ -68,7 +68,7 @@ test('bytes written to a stream are echoed, and each direction ends independentl
   assert.equal(stream.cut, false);
 });
 
-/** Reads one direction to its end, and leaves the other one open: Node.js 26 destroys both after iteration. */
+/** Reads one direction of a stream to its end, and leaves the other one open: by default, Node.js 26 destroys both once iteration ends. */
 const textOfHalf = (stream: Duplex) => text(stream.iterator({ destroyOnReturn: false }));
 
 test('closing one direction leaves the other one open, on either side', async () => {

@@ -16,7 +16,7 @@ const MAX_STREAMS = 512;
 const MAX_UNREAD_BYTES = 1 << 20;
 /** Maximum number of bytes of replies (to pings and new streams) that the peer may leave unread. More than that indicates an attack. */
 const MAX_UNSENT_ANSWER_BYTES = 256 << 10;
-/** Maximum size of an outgoing data frame. The length field has only 24 bits, and other streams need their turn. */
+/** Maximum size of an outgoing data frame. The length field has only 24 bits, and large frames would delay those of other streams. */
 const MAX_DATA_BYTES = 256 << 10;
 
 export type SpdyConnectionOptions = {
@@ -40,7 +40,7 @@ export class SpdyConnection {
   readonly streams = new Map<number, SpdyStream>();
   /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
-  /** Aborts as soon as sending or receiving becomes impossible, before the streams end. */
+  /** A signal that aborts as soon as sending or receiving becomes impossible, before the streams end. */
   readonly gone: AbortSignal;
   readonly #gone = new AbortController();
   readonly #transport: Duplex;

@@ -7,7 +7,7 @@ import { encodeControl, encodeDataHead, type Frame, FrameParser, FrameType, uint
 const control = encodeControl(FrameType.ping, 0, uint32(7));
 const data = Buffer.concat([encodeDataHead(5, { fin: true, length: 4 }), Buffer.from('abcd')]);
 
-/** Formats frames as text, and joins the pieces of each data frame. */
+/** Parses the pieces and formats the frames as text, joining the pieces of each data frame. */
 function parse(pieces: Iterable<Buffer>): string[] {
   const parser = new FrameParser();
   const seen: string[] = [];

@@ -9,7 +9,10 @@ import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
 
 const packed = (block: Buffer) => deflateSync(block, { dictionary: spdyDictionary() });
 
-/** Decompresses a block of this encoder. `first` marks the first block of a connection. */
+/**
+ * Decompresses a header block produced by this encoder. `first` must be set for the first block of a connection, which starts with the zlib
+ * header.
+ */
 function unzipped(block: Buffer, first: boolean): Buffer {
   return inflateRawSync(first ? block.subarray(6) : block, { finishFlush: constants.Z_SYNC_FLUSH });
 }

@@ -13,8 +13,8 @@ const MAX_BLOCK_BYTES = 16 << 10;
 const MAX_HEADERS = 256;
 
 /**
- * Encodes and decodes a connection's header blocks (section 2.6.10). Each direction is one zlib stream for the whole connection, so blocks
- * must be processed in wire order, and none may be processed after an error.
+ * Encodes and decodes a connection's header blocks (draft-mbelshe-httpbis-spdy-00, section 2.6.10). Each direction is one zlib stream for
+ * the whole connection, so blocks must be processed in wire order, and none may be processed after an error.
  */
 export class HeaderCodec {
   readonly #inflate: Inflate;

@@ -8,7 +8,7 @@ export type Flow = {
   destination: Buffer;
   /** Source address of the replies. Differs from `destination` after destination NAT. */
   answeredBy: Buffer;
-  /** Source port of the replies. */
+  /** Source port of the replies. May differ from the destination port after destination NAT. */
   answeredFrom: number;
   /** Attributes by which the kernel identifies the flow. */
   identity: { version: IpVersion; attributes: Attribute[] };

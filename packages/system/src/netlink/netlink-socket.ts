@@ -33,18 +33,18 @@ export type NetlinkRequest = {
   /** Describes the request, at the start of error messages about it. */
   what: string;
   type: number;
-  /** Flags in addition to `request` and `ack`. */
+  /** Request flags in addition to `request` and `ack`. */
   flags?: number;
   /** Whether the kernel responds only on failure, as to the begin and end messages of an nf_tables transaction. */
   silent?: boolean;
-  /** The protocol-specific header. */
+  /** The body that precedes the attributes: a protocol-specific header. */
   body: Buffer;
   attributes?: readonly Attribute[];
   /** Names of system errors that count as success, such as `ENOENT`. */
   ignore?: readonly string[];
 };
 
-// From linux/socket.h and linux/netlink.h; see socket(2), setsockopt(2) and recv(2).
+// Constants from linux/socket.h and linux/netlink.h; see socket(2), setsockopt(2) and recv(2).
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
 const SOL_SOCKET = 1;
@@ -75,8 +75,8 @@ const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 export class NetlinkSockets {
   readonly #calls = bindCalls();
   /**
-   * Shared by all sockets, which is safe because responses are received and decoded synchronously. One buffer per batch would cause too
-   * much garbage collection.
+   * Receive buffer shared by all sockets, which is safe because responses are received and decoded synchronously. Allocating a buffer per
+   * batch would cause too much garbage collection.
    */
   readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
@@ -86,7 +86,7 @@ export class NetlinkSockets {
     const descriptor = socket(AF_NETLINK, SOCK_RAW_CLOEXEC, netlinkProtocols[protocol]);
     if (descriptor < 0) throw syscallError('socket', `netlink ${protocol}`, koffi.errno());
     const on = Buffer.from([1, 0, 0, 0]);
-    // older kernels may not support these options; errors then lack the kernel's message
+    // ignore failures: older kernels do not support these options, and errors then lack the kernel's message
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4); // the kernel doubles the number
@@ -108,7 +108,7 @@ export class NetlinkSocket {
   #sequence = Math.floor(Math.random() * 2 ** 30);
   #closed = false;
 
-  /** Called only by `NetlinkSockets`. */
+  /** For `NetlinkSockets` only, which opens the descriptor. */
   constructor(calls: Calls, descriptor: number, received: Buffer) {
     this.#calls = calls;
     this.#descriptor = descriptor;

@@ -36,7 +36,7 @@ const NFTA_SET_ELEM_LIST_ELEMENTS = 3;
 const NFTA_SET_ELEM_KEY = 1;
 const NFTA_SET_ELEM_DATA = 2;
 const NFTA_SET_ELEM_EXPIRATION = 5;
-/** NFT_GOTO. */
+/** The verdict code NFT_GOTO (linux/netfilter/nf_tables.h). */
 const GOTO = -4;
 /** NF_INET_FORWARD, and the chain policy NF_DROP (linux/netfilter.h). */
 const HOOK_FORWARD = 2;

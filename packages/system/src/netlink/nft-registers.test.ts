@@ -4,7 +4,7 @@ import { encodeAttributes } from './message.ts';
 import type { NftExpression } from './nft-encoding.ts';
 import { loadAddress, loadRandom, lookUp, toPorts, translateTo, updateSet } from './nft-registers.ts';
 
-/** Returns an expression's encoded attributes, without its name. */
+/** Returns the encoded attributes of an nf_tables expression, without the expression's name. */
 const data = (expression: NftExpression): string => {
   const [name, attributes] = expression[1] as NftExpression[];
   assert.equal(name?.[0], 1);

@@ -49,7 +49,7 @@ const PORT_UNREACHABLE = 1;
 /** NF_NAT_RANGE_PROTO_RANDOM_FULLY (linux/netfilter/nf_nat.h). */
 const RANDOM_FULLY = 1 << 4;
 
-/** Returns the number of words of an address. */
+/** Returns the number of 4-byte register words that an address occupies. */
 export const addressWords = (version: IpVersion): number => (version === 4 ? 1 : 4);
 
 /** Loads the source or destination address of the IP header. */

@@ -7,7 +7,7 @@ import { changeElements, changeTable, type NftTable, removeTable, replaceTable }
 
 const hex = (...parts: string[]): string => parts.join('').replaceAll(' ', '');
 const attributesOf = (request: NetlinkRequest): string => encodeAttributes(request.attributes ?? []).toString('hex');
-/** Summarizes requests: the low byte of each type, followed by `!` if the kernel acknowledges the request. */
+/** Summarizes requests: the low byte of each message type, followed by `!` if the kernel acknowledges the request. */
 const outline = (requests: NetlinkRequest[]) => requests.map(({ type, silent }) => `${type & 255}${silent ? '' : '!'}`);
 
 const element = { key: Buffer.from('060000001f900000', 'hex'), data: Buffer.from('0a00000200500000', 'hex') };
@@ -31,7 +31,7 @@ const table: NftTable = {
 };
 
 test('a table is replaced in one transaction, and the kernel acknowledges only the last command', () => {
-  // begin; create, delete and create the table; chain, set, elements, rule; end
+  // the transaction: begin; create, delete and create the table; add the chain, set, elements and rule; end
   assert.deepEqual(outline(replaceTable(table)), ['16', '0', '2', '0', '3', '9', '12', '6!', '17']);
   assert.deepEqual(outline(removeTable('pw')), ['16', '0', '2!', '17']);
   assert.equal(replaceTable(table)[0]?.body.toString('hex'), '0000000a');

@@ -21,7 +21,7 @@ export type NftSet = {
   name: string;
   key: NftType[];
   data?: NftType[] | 'verdict';
-  /** For a set whose elements are added by rules and expire: the maximum number of elements. */
+  /** The maximum number of elements of a dynamic set, whose elements are added by rules and expire; unset for all other sets. */
   dynamicSize?: number;
   elements: NftElement[];
 };
@@ -34,7 +34,7 @@ export type NftType = keyof typeof TYPES;
  */
 export type NftElement = { key: Buffer; data?: Buffer | NftVerdict; comment?: string; timeoutMs?: number };
 
-/** Changes to a set or map of a table. */
+/** Elements to add to, and to remove from, a set or map of a table. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
 
 /** Changes to a table. Chains and sets to remove must no longer be in use. */

@@ -11,7 +11,7 @@ const RTA_GATEWAY = 5;
 const RTA_PRIORITY = 6;
 const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
-/** A gateway in a different address family than the route. */
+/** Attribute for a gateway in a different address family than the route. */
 const RTA_VIA = 18;
 const RT_TABLE_MAIN = 254;
 const RTPROT_BOOT = 3;

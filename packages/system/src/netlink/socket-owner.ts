@@ -6,7 +6,7 @@ import { addressBytes } from './ip-address.ts';
 import { encodeMessage } from './message.ts';
 import { requestFlags } from './netlink-socket.ts';
 
-// From linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h; see socket(2) and sock_diag(7).
+// Constants from linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h; see socket(2) and sock_diag(7).
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC_NONBLOCK = 3 | 0o2000000 | 0o4000;
 const NETLINK_SOCK_DIAG = 4;

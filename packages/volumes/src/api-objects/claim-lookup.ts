@@ -22,7 +22,7 @@ type Found = { bound: BoundVolume; askedAtMs: number; isAsking?: boolean };
 export type ClaimLookupOptions = {
   client: Pick<KubeClient, 'get'>;
   logger: Logger;
-  /** Called when the size of a volume or its claim changes. */
+  /** Called when the size of a pod's volume or of its claim changes. */
   onSize?: (podUid: string) => void;
   /** Returns the current time in milliseconds. */
   now?: () => number;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pod, PodSpec } from '@podwright/kube-api';
 
-/** A pod from an API server. */
+/** A pod as read from an API server. */
 export function podOf(name: string, spec: Partial<PodSpec>): Pod {
   return {
     apiVersion: 'v1',

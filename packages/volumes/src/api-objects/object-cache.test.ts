@@ -17,7 +17,7 @@ const object = (name: string, rest: Partial<Content> = {}): Content => ({
   metadata: { namespace: 'shop', name },
 });
 
-/** A cache that uses watches, and its changes in the form `Kind name: users`. */
+/** Creates an `ObjectCache` that watches its objects, and a list that records the changes it reports as `Kind name: users`. */
 function watching(client: FakeKubeClient) {
   const changed: string[] = [];
   const onChange = ({ kind, name, users }: LocalObjectChange) => {

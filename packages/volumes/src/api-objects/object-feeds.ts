@@ -6,7 +6,7 @@ import { OBJECT_READ_WAIT_MS, OBJECT_WATCH_SECONDS } from './limits.ts';
 
 export type ObjectReference = { resource: Resource; namespace: string; name: string };
 
-/** Called after each read; `undefined` if the object does not exist. */
+/** Called with the object after each read; with `undefined` if the object does not exist. */
 export type OnRead = (object: KubeObject | undefined) => void;
 
 export type ObjectFeed = {
@@ -43,7 +43,7 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
       () => undefined, // the informer was stopped before its first list
     );
     return {
-      // pods that waited until the timeout are notified by `onRead` later
+      // pods that have waited until the timeout do not wait again; `onRead` notifies them later
       refresh: () => (performance.now() - startedAtMs < OBJECT_READ_WAIT_MS ? synced : Promise.resolve()),
       problem: () => informer.problem(),
       stop: () => informer.stop(),

@@ -45,10 +45,10 @@ export type NodeInformers = {
   stop(): void;
 };
 
-/** Callbacks for when pods must be synced. */
+/** Callbacks for changes that require pods to be synced. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
-  /** Called when a token of the pod has been replaced, or a volume of the pod has changed in size. */
+  /** Called with the pod's UID when one of its tokens has been replaced or one of its volumes has changed in size. */
   onNews: (podUid: string) => void;
 };
 
@@ -63,7 +63,7 @@ export class PodNeeds {
   #informers: NodeInformers | undefined;
   #startedAtMs = 0;
 
-  /** Makes no API calls before `start`. */
+  /** The constructor makes no API calls; the first ones are made by `start`. */
   constructor(options: PodNeedsOptions) {
     const { client, logger, changeDetection, startInformer } = options;
     this.#options = options;
@@ -98,8 +98,8 @@ export class PodNeeds {
   }
 
   /**
-   * Returns the object lookup for each pod. Pods from manifests use `ofManifests`, falling back to the API server for RuntimeClasses. All
-   * other pods use the API server.
+   * Returns the object lookup to use for each pod: for pods from manifests, `ofManifests`, with the API server as the fallback for
+   * RuntimeClasses; for all other pods, the API server.
    */
   objects(ofManifests: ObjectLookup): PodObjects {
     const ofCluster: ObjectLookup = { get: (...place) => this.#get(...place) };
@@ -156,7 +156,7 @@ export class PodNeeds {
     return this.#options.node();
   }
 
-  /** Reads the current Node object from the API server. Rejects if the API server does not respond in time. */
+  /** Reads the current version of this node's Node object from the API server. Rejects if the API server does not respond in time. */
   readNode(): Promise<Node> {
     const { client, nodeName: name } = this.#options;
     return client.get<Node>(NODES, { name }, { timeoutMs: NODE_READ_TIMEOUT_MS });

@@ -26,7 +26,7 @@ type Entry = {
   spec: TokenSpec;
   token?: Token;
   fetching?: Promise<string>;
-  /** Aborted once the token is no longer needed by any pod. */
+  /** Aborted once no pod needs the token any longer. */
   stopped: AbortController;
 };
 

@@ -50,7 +50,7 @@ export class CsiBlockPaths {
     return join(this.#root, 'publish', oneName(name), oneName(podUid));
   }
 
-  /** Returns the directory of a pod's symlinks to devices. */
+  /** Returns the directory that contains the symlinks to a pod's CSI block devices. */
   linksRoot(podUid: string): string {
     return this.#pods.pluginDevices(podUid, CSI_PLUGIN);
   }
@@ -76,7 +76,10 @@ export class CsiBlockPaths {
     return { recorded: recorded.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
   }
 
-  /** Counterpart of `CsiPaths.removeUnrecorded` for block volumes. */
+  /**
+   * Removes the directories of block volumes without a record, left behind if the kubelet was killed before writing the record or after
+   * deleting it.
+   */
   async removeUnrecorded(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
     await allOf(names.map(async (name) => ((await isRecorded(this.data(name))) ? undefined : this.remove(name))));

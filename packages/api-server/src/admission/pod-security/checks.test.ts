@@ -6,7 +6,7 @@ import type { Level } from './policy.ts';
 type Spec = Record<string, unknown>;
 type Options = { version?: number; annotations?: Record<string, string> };
 
-/** Checks the violations of a level, formatted on one line. */
+/** Checks that a pod has these violations of a level, formatted on one line. */
 function check(
   level: Level,
   spec: Spec,
@@ -16,7 +16,7 @@ function check(
   assert.equal(describeViolations(violationsOf({ level, version }, { annotations, spec })), expected);
 }
 
-/** Containers named `a`, `b`, … with these security contexts. */
+/** Returns containers named `a`, `b`, … with these security contexts. */
 const containers = (...contexts: Spec[]) => ({
   containers: contexts.map((securityContext, index) => ({ name: 'abcdef'[index], securityContext })),
 });

@@ -34,7 +34,7 @@ const always = (check: CheckPod): VersionedCheck[] => [{ since: 0, check }];
 const byVersion = <T>(table: Readonly<Record<number, T>>, check: (value: T) => CheckPod): VersionedCheck[] =>
   Object.entries(table).map(([since, value]) => ({ since: Number(since), check: check(value) }));
 
-/** In lexical order, as in upstream's messages. */
+/** The checks of the `baseline` level, in lexical order as in upstream's messages. */
 const BASELINE: Readonly<Record<string, readonly VersionedCheck[]>> = {
   appArmorProfile: always(appArmorProfile),
   capabilities: always(baselineCapabilities),

@@ -65,7 +65,7 @@ function versionOf(text: string): number | undefined {
   return text === 'latest' ? LATEST : minor === undefined ? undefined : Number(minor);
 }
 
-/** Positive if the first level is stricter. */
+/** Compares two Pod Security levels. Positive if the first one is stricter. */
 export const compareLevels = (a: Level, b: Level): number => LEVELS.indexOf(a) - LEVELS.indexOf(b);
 
 export const formatLevel = ({ level, version }: LevelVersion): string =>
@@ -74,7 +74,7 @@ export const formatLevel = ({ level, version }: LevelVersion): string =>
 export const isSameLevel = (a: LevelVersion, b: LevelVersion): boolean =>
   a.level === b.level && a.version === b.version;
 
-/** Policy for namespaces without labels. Rejects nothing. */
+/** The `privileged` policy, which allows all pods: the default for namespaces without labels. */
 export const PRIVILEGED: Policy = {
   enforce: { level: 'privileged', version: LATEST },
   warn: { level: 'privileged', version: LATEST },

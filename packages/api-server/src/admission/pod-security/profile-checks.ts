@@ -83,7 +83,7 @@ const isSet = (options: JsonObject, field: string): boolean => textAt(options, f
 const POD_ANNOTATION = 'seccomp.security.alpha.kubernetes.io/pod';
 const CONTAINER_ANNOTATION = 'container.seccomp.security.alpha.kubernetes.io/';
 
-/** Until Kubernetes 1.19, seccomp profiles were set by annotations. */
+/** Checks the annotations that set seccomp profiles until Kubernetes 1.19. */
 export const seccompAnnotations: CheckPod = ({ annotations, spec }) => {
   const keys = [POD_ANNOTATION, ...containersOf(spec).map((one) => `${CONTAINER_ANNOTATION}${textAt(one, 'name')}`)];
   const isAllowed = (value: string) =>

@@ -10,7 +10,7 @@ export type QuotaEvaluator = {
   measures: (name: string) => boolean;
   /** Returns an object's usage by quota resource name. */
   usageOf: (object: ApiObject, nowMs: number) => Amounts;
-  /** Whether an object matches a scope requirement. */
+  /** Whether an object meets a quota's scope requirement. */
   meets: (scope: QuotaScope, object: ApiObject) => boolean;
   /** Whether a write can change an object's usage. */
   handles: (write: { operation: string; subresource: string; object: ApiObject; oldObject?: ApiObject }) => boolean;
@@ -34,5 +34,5 @@ export function meetsValue({ operator, values }: QuotaScope, value: string | und
   }
 }
 
-/** Returns the amount for an object count. */
+/** Converts a number of objects to a quota amount. */
 export const count = (number: number) => ({ nanos: BigInt(number) * 1_000_000_000n, like: '1' });

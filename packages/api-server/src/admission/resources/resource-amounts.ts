@@ -2,7 +2,7 @@
 import { formatQuantity, parseQuantity } from '@podwright/kube-api';
 import { type JsonObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 
-/** An amount, and a quantity string whose notation is used when formatting it. */
+/** An amount in nano-units, and a quantity string whose notation is used when formatting it. */
 export type Amount = { nanos: bigint; like: string };
 export type Amounts = ReadonlyMap<string, Amount>;
 

@@ -27,7 +27,7 @@ const CONTROLLER = 'system:controller:';
 /** Roles that aggregate the rules of all roles with the label `aggregate-to-NAME`. */
 const AGGREGATED = ['admin', 'edit', 'view'];
 
-/** Maps each role to the role that aggregates it. */
+/** Maps each bootstrap role to the role that aggregates its rules: `admin` aggregates `edit`, for example. */
 const COLLECTED_BY: Readonly<Record<string, string>> = {
   edit: 'admin',
   view: 'edit',

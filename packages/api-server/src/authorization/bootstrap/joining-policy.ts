@@ -16,7 +16,7 @@ const CLUSTER_INFO = {
   annotations: { [AUTO_UPDATE]: 'true' },
 };
 
-/** Builds the policy. Returns new objects on each call. */
+/** Builds the roles and bindings for joining nodes. Returns new objects on each call. */
 export function joiningPolicy(): BootstrapPolicy {
   return {
     clusterRoles: [nodeReader()],
@@ -32,7 +32,7 @@ export function joiningPolicy(): BootstrapPolicy {
   };
 }
 
-/** Lets a joining node check that its name is not in use. */
+/** Role that lets a joining node check that its name is not in use. */
 const nodeReader = (): Role => ({
   apiVersion: API_VERSION,
   kind: 'ClusterRole',

@@ -27,7 +27,7 @@ const sorted = (objects: readonly RbacObject[]) =>
 
 const nameOf = ({ metadata }: RbacObject) => `${metadata.namespace}/${metadata.name}`;
 
-/** Kubernetes serializes the rules of aggregated roles as null. */
+/** Returns the object without null rules: Kubernetes serializes the rules of aggregated roles as null. */
 const withoutNull = (object: RbacObject): RbacObject =>
   'rules' in object && object.rules === null ? { ...object, rules: [] } : object;
 

@@ -4,7 +4,7 @@ import { AUTO_UPDATE, type BootstrapPolicy } from './bootstrap-policy.ts';
 
 const AGGREGATE_TO = `${RBAC_GROUP}/aggregate-to-`;
 
-/** Builds the policy: users who may read a namespace's objects may also read its pods' usage. */
+/** Builds a role that lets users who may read a namespace's objects also read its pods' usage. */
 export function usagePolicy(): BootstrapPolicy {
   const labels = Object.fromEntries(['admin', 'edit', 'view'].map((role) => [AGGREGATE_TO + role, 'true']));
   const role = {

@@ -6,7 +6,7 @@ export function requiresField(selector: string, field: string, value: string): b
   });
 }
 
-/** Captures the field, the operator and the value. */
+/** Matches one term of a field selector, and captures the field, the operator and the value. */
 const TERM = /^(.*?)(!=|==|=)(.*)$/s;
 
 /** Splits a field selector at its commas, except those escaped with a backslash. */

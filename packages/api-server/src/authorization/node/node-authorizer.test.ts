@@ -16,7 +16,7 @@ const store = new MemoryStore({ indexes: NODE_INDEXES });
 const { rules } = bootstrapPolicy().clusterRoles.find(({ metadata }) => metadata.name === 'system:node')!;
 const authorizer = new NodeAuthorizer({ store, rules: rules! });
 
-/** Creates or replaces an object, given as `RESOURCE [NAMESPACE/]NAME`. */
+/** Creates or replaces an object in the store, given as `RESOURCE [NAMESPACE/]NAME`. */
 function put(path: string, fields: Record<string, unknown>, metadata: Record<string, unknown> = {}): ObjectKey {
   const [resource = '', location = ''] = path.split(' ');
   const [name = '', namespace = ''] = location.split('/').reverse();
@@ -102,7 +102,10 @@ put('volumeattachments.storage.k8s.io other', { spec: { nodeName: 'n2' } });
 put('resourceslices.resource.k8s.io mine', { spec: { nodeName: 'n1' } });
 put('resourceslices.resource.k8s.io all', { spec: {} });
 
-/** Returns the reason a request is refused, or `undefined` if it is allowed. The line may end with ` ?FIELD-SELECTOR`. */
+/**
+ * Returns why a request is refused, or `undefined` if it is allowed. `line`: the request as for `request`, optionally followed by `
+ * ?FIELD-SELECTOR`.
+ */
 function reasonOf(line: string, user = N1): string | undefined {
   const [attributes = '', fieldSelector = ''] = line.split(' ?');
   const { decision, reason } = authorizer.authorize({ ...request(attributes, user), fieldSelector });

@@ -14,7 +14,7 @@ import { NodeRelations } from './node-relations.ts';
 import { NODE_RULES } from './node-rules.ts';
 
 export type NodeAuthorizerParts = {
-  /** Must have been opened with `NODE_INDEXES`. */
+  /** The store in which pods and other objects are looked up. It must have been opened with `NODE_INDEXES`. */
   store: ObjectStore;
   /** Rules of the ClusterRole `system:node`, which apply to resources where a kubelet may access all objects. */
   rules: readonly PolicyRule[];

@@ -7,12 +7,12 @@ const NODE_NAME = 'spec.nodeName';
 
 const nodeNameOf = (object: ApiObject): string | undefined => textAt(object, 'spec', 'nodeName') || undefined;
 
-/** Indexes the store must be opened with. */
+/** The indexes, by resource, that the node authorizer needs in the store. */
 export const NODE_INDEXES: Readonly<Record<string, Readonly<Record<string, IndexValue>>>> = {
   pods: { [NODE_NAME]: nodeNameOf },
 };
 
-/** The object requested by a kubelet. */
+/** The object that a kubelet requests. */
 export type Requested = { namespace: string; name: string };
 
 /**

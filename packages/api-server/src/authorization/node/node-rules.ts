@@ -77,7 +77,7 @@ const serviceAccounts: NodeRule = (attributes, requestor) => {
   return related(serviceAccount)(attributes, requestor);
 };
 
-/** Does not check the name of a new Lease, which is not known yet; admission does. */
+/** Lets a kubelet use only the Lease with its node's name. On create, the name is not known yet, so it is left to admission to check it. */
 const leases: NodeRule = ({ verb, namespace, name }, { node }) => {
   if (!SINGLE.includes(verb)) return 'can only get, create, update, patch, or delete a node lease';
   if (namespace !== LEASE_NAMESPACE) return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;
@@ -103,7 +103,7 @@ const resourceSlices: NodeRule = (attributes, requestor) => {
   return 'can only list/watch/deletecollection resourceslices with nodeName field selector';
 };
 
-/** A kubelet may read its Node object even before it exists. Admission restricts writes to it. */
+/** Lets a kubelet read its own Node object, even before it exists, and write Node objects. Admission restricts the writes to its own. */
 const nodes: NodeRule = ({ verb, subresource, name }, { node }) => {
   if (subresource === 'status') return ['update', 'patch'].includes(verb) ? ALLOWED : '';
   if (subresource !== '') return '';
@@ -113,7 +113,10 @@ const nodes: NodeRule = ({ verb, subresource, name }, { node }) => {
   return name === node ? ALLOWED : `node '${node}' cannot read '${name}', only its own Node object`;
 };
 
-/** Admission allows kubelets to create only mirror pods, and restricts their other writes to pods on their own node. */
+/**
+ * Lets a kubelet read its own node's pods and write pods. Admission lets it create only mirror pods, and restricts other writes to pods on
+ * its node.
+ */
 const pods: NodeRule = (attributes, requestor) => {
   const { verb, subresource, name, fieldSelector = '' } = attributes;
   if (subresource === 'status') return ['update', 'patch'].includes(verb) ? ALLOWED : '';

@@ -43,7 +43,7 @@ function containerReferences(container: unknown): Reference[] {
   ];
 }
 
-/** Volume sources with a `secretRef` field. */
+/** Names of the volume sources that have a `secretRef` field. */
 const WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'];
 
 function volumeReferences({ metadata }: ApiObject, volume: unknown): Reference[] {

@@ -10,7 +10,7 @@ import { containerExecSync } from './container-exec.ts';
 const CALL_BYTES = 8 << 20;
 const BUDGET_BYTES = 64 << 20;
 
-/** An ExecSync handler with commands that write 8 MiB each and exit when the promise returned by `ended` settles. */
+/** Creates an ExecSync handler whose commands write 8 MiB each and exit when the promise returned by `ended` settles. */
 function start(ended: () => Promise<void>) {
   const execSync = async (_id: string, _command: string[], { memory, maxOutputBytes }: ExecSyncOptions) => {
     const output = new BoundedBytes(maxOutputBytes!, memory);

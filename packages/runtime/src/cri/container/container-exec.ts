@@ -28,7 +28,7 @@ export function containerExecSync({
     using memory = budget.open();
     const options = { signal: limit ?? signal, maxOutputBytes: outputLimitOf(context), memory };
     const result = await tasks.execSync(id, cmd, options).catch((error: unknown) => {
-      // clients would take `not_found` to mean that the container is missing, not the command
+      // not `not_found`, which means that the command is missing: clients would take it to mean that the container is
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });
     return { ...result, ...fitExecOutput(result) };

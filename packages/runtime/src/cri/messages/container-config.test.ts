@@ -67,7 +67,7 @@ test('a configuration without a required field is refused', () => {
   refuse({ image: { image: '' } }, /no image/);
   refuse({ stopSignal: 99 as never }, /stopSignal 99/);
   refuse({ CDIDevices: [{ name: 'gpu0' }] }, /"gpu0" is not vendor\/class=name/);
-  // as in containerd, any name is accepted
+  // as in containerd, a container name may contain any characters and have any length
   for (const name of ['../x', 'a/b', 'ü', 'x'.repeat(300)]) accept({ metadata: { name } });
 });
 

@@ -41,7 +41,7 @@ export function containerResources(resources: LinuxContainerResources | undefine
   };
 }
 
-/** Returns the limit in bytes; -1 means unlimited. */
+/** Returns the memory limit in bytes; -1 means unlimited. */
 function limitOfMemory(field: string, value: bigint | undefined): number {
   return value !== undefined && value >= UNLIMITED_MEMORY ? -1 : numberWithin(field, value, { minimum: -1 });
 }
@@ -55,7 +55,7 @@ function cpuQuota(value: bigint | undefined): number {
   return numberWithin('cpuQuota', value, { minimum: MINIMUM_CPU_QUOTA });
 }
 
-/** Returns the memory+swap limit. */
+/** Returns the memory+swap limit in bytes; -1 means unlimited. */
 function swapLimit(value: bigint | undefined, memoryLimit: number): number {
   const limit = limitOfMemory('memorySwapLimitInBytes', value);
   if (limit <= 0 || limit >= memoryLimit) return limit;

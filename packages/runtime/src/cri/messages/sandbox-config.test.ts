@@ -66,7 +66,7 @@ test('invalid values are refused', () => {
 
 test('values that upstream accepts are accepted', () => {
   const accept = (more: Init) => assert.doesNotThrow(() => translate(more));
-  // as in containerd, any name is accepted
+  // as in containerd, a pod name may contain any characters and have any length
   for (const name of ['../x', 'a/b', 'x'.repeat(300)])
     accept({ metadata: { ...metadata, name, namespace: '', uid: '' } });
   accept({ portMappings: [{ containerPort: 80, hostPort: -1 }] });

@@ -23,7 +23,7 @@ export async function unstartedCommand(
 ): Promise<RemoteProcess | undefined> {
   const exitCode = EXIT_CODES[errorCode(error)];
   if (exitCode === undefined) return undefined;
-  // the error code is also `not_found` if the container does not exist
+  // `not_found` may also mean that the container does not exist
   const { status } = await state().catch(() => ({ status: undefined }));
   if (status !== 'running') return undefined;
   // strip the message prefix that names the operation and the container

@@ -3,7 +3,7 @@ import type { SnapshotUsage } from '@podwright/images';
 import { toNanoseconds } from '../../records/ids.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** ImageFsInfo: returns the disk usage of images and of containers' writable layers. Both have the file system of the snapshots. */
+/** ImageFsInfo: returns the disk usage of images and of containers' writable layers. Both are on the snapshotter's file system. */
 export function imageFsInfo({ images, clock }: Pick<CriServices, 'images' | 'clock'>): ImageHandlers['imageFsInfo'] {
   return async () => {
     const { mountpoint, images: ofImages, containers } = await images.usage();

@@ -4,7 +4,7 @@ import type { Subnet } from './subnet.ts';
 /** A subnet's addresses, as numbers. The first usable address is the gateway, which is the bridge's own address. */
 export type AddressRange = {
   family: 4 | 6;
-  /** The subnet as configured. */
+  /** The subnet in CIDR notation, as configured. */
   cidr: string;
   prefixLength: number;
   network: bigint;

@@ -7,7 +7,7 @@ import { rangeOf } from './address-range.ts';
 import { AddressStore } from './address-store.ts';
 import { parseSubnets } from './subnet.ts';
 
-/** Calls `use` with a store that has subnets, and with the store's directory. */
+/** Calls `use` with an empty address store, a function that reserves one address per subnet for a sandbox ID, and the store's directory. */
 function withStore(
   subnets: string,
   use: (store: AddressStore, reserve: (id: string) => string[] | undefined, directory: string) => void,

@@ -27,7 +27,7 @@ import { parseSubnets, type Subnet } from './subnet.ts';
 
 export type BridgeNetworkOptions = {
   bridge: string;
-  /** One subnet, or one per IP family, comma-separated. */
+  /** The pods' subnet, or one subnet per IP family, comma-separated. */
   subnet: string;
   /** MTU of pods' links. Default: 0, for the MTU of the host's uplink. */
   mtu?: number;

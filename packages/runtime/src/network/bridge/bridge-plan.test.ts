@@ -26,7 +26,7 @@ const to = (cidr: string, viaGateway = false, linkIndex = 2): Route => {
   return { destination, prefixLength: Number(length), linkIndex, viaGateway };
 };
 
-/** The plan for a host. If `link` is unset, the host has no bridge yet. */
+/** Returns the bridge plan for a host. If `link` is unset, the host has no bridge yet. */
 function plan(
   host: { link?: Link; addresses?: LinkAddress[]; routes?: Route[] },
   { subnets = '10.83.0.0/16', isOwn = true } = {},

@@ -49,8 +49,8 @@ export class ForwardRules {
   }
 
   /**
-   * Returns true if no rule is in legacy iptables, so that rules cannot be missing unless nf_tables has changed. Returns false if checking
-   * requires running a program.
+   * Returns true if neither IP family has a filter table in legacy iptables. Podwright's rules are then in nf_tables, where the caller
+   * would notice any change. Returns false if checking the rules requires running a program.
    */
   async intact({ subnets }: HostRuleset): Promise<boolean> {
     const legacy = await Promise.all(subnets.map(hasLegacyFilter));
@@ -76,7 +76,7 @@ export class ForwardRules {
     await iptables.restore([forwardChain(bridge, subnet)], saved);
   }
 
-  /** Returns the iptables variants that have to be run. */
+  /** Returns the iptables variants (legacy, nf_tables) that have to be run to add the missing rules. */
   async #variants(
     bridge: string,
     subnet: Subnet,

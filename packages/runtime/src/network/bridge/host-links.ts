@@ -37,7 +37,7 @@ export class HostLinks {
     this.#slow = sockets.open('route');
   }
 
-  /** For quick requests only; a slow one would block the others. */
+  /** Sends netlink requests on the socket for quick requests. A slow request would block the others. */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#quick.request(requests);
   }
@@ -47,7 +47,7 @@ export class HostLinks {
     return findOn(this.#quick, names);
   }
 
-  /** Like `find`, but queued behind removals in progress. */
+  /** Looks up links by name, like `find`, but in the queue of slow requests, after removals in progress. */
   findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#slow, names);
   }

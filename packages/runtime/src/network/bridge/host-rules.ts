@@ -16,7 +16,7 @@ import type { Subnet } from './subnet.ts';
 export type HostRulesOptions = {
   bridge: string;
   subnets: Subnet[];
-  /** A directory cleared by a reboot, which removes the rules too. */
+  /** Directory for this node's records of the rules. A reboot clears it, along with the rules themselves. */
   stateDir: string;
   logger: Logger;
   sockets: NetlinkSockets;
@@ -223,7 +223,7 @@ export class HostRules {
       writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
       writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
-      // There is no bridge, so there are no pods to reach. `ensure` is called when the bridge has been recreated.
+      // ENOENT: there is no bridge, so there are no pods to reach. `ensure` is called when the bridge has been recreated.
       if (!isErrno(error, 'ENOENT')) throw wrapFileError('allow localhost to reach ports of pods', error);
     }
   }

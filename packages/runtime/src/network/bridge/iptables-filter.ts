@@ -16,7 +16,7 @@ export class IptablesFilter implements PacketFilter {
     await this.replace(ruleset, after);
   }
 
-  /** Always returns false, because checking the rules would run the same programs as replacing them. */
+  /** Always returns false, so that the rules are replaced: checking them would have to run the same programs as replacing them. */
   async intact(): Promise<boolean> {
     return false;
   }

@@ -42,7 +42,7 @@ export class NftFilter implements PacketFilter {
     await this.#socket().request(removeTable(tableName(bridge)));
   }
 
-  /** Rejects if the kernel has no nf_tables or does not let this process use it. */
+  /** Checks that nf_tables is usable. Rejects if the kernel does not have it or does not let this process use it. */
   async probe(): Promise<void> {
     await rulesetGeneration(this.#socket());
   }

@@ -11,7 +11,7 @@ const subnet = { cidr: '10.88.0.0/16', family: 4 } as const;
 const a = rules('a', '10.88.0.2', 1, 2);
 const b = rules('b', '10.88.0.3', 3);
 
-/** Names of the changed sets, with the comments of added and removed elements. */
+/** Formats each changed set as its name, followed by the comments of its added (`+`) and removed (`-`) elements. */
 const changes = (before: PortRule[], after: PortRule[]) =>
   nftPortChanges([4], before, after).map(
     ({ set, add, remove }) =>

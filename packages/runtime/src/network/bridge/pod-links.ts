@@ -33,7 +33,7 @@ export type PodConnection = {
   netnsPath: string;
   bridgeIndex: number;
   mtu: number;
-  /** One address from each range. */
+  /** The pod's addresses, one from each address range. */
   addresses: string[];
   ranges: AddressRange[];
 };

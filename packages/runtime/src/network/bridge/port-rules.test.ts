@@ -10,7 +10,7 @@ const mapping = (hostPort: number, hostIp = ''): PortMapping => ({
 });
 const dual = ['10.88.0.2', 'fd00:88::2'];
 
-/** The rules in short notation: `IP-VERSION HOST-ADDRESS:PORT>POD`. */
+/** Formats the rules for the requested ports as `IP-VERSION HOST-ADDRESS:PORT>POD`. */
 const short = (...requested: ReturnType<typeof requestedRules>[]) =>
   portRules(requested).map(({ version, hostIp = '*', hostPort, ip }) => `${version} ${hostIp}:${hostPort}>${ip}`);
 

@@ -10,7 +10,7 @@ export type PortRule = {
   sandboxId: string;
   version: IpVersion;
   protocol: PortMapping['protocol'];
-  /** Undefined for all host addresses. */
+  /** The host address on which the port is published; undefined for all host addresses. */
   hostIp: string | undefined;
   hostPort: number;
   ip: string;

@@ -6,7 +6,7 @@ import { hostLinkName, shaperLinkName } from './link-names.ts';
 export type ReleasedLinksOptions = {
   bridge: string;
   links: HostLinks;
-  /** Called once the sandbox's links have been removed. */
+  /** Called once all links of a sandbox have been removed. */
   onEnd(sandboxId: string): void;
   logger: Logger;
 };

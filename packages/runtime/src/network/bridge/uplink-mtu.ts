@@ -1,6 +1,6 @@
 import type { DefaultRoute, Link } from '@podwright/system';
 
-/** MTU if there is no default route: that of Ethernet. */
+/** MTU for pods' links if the host has no default route: that of Ethernet. */
 const ETHERNET_MTU = 1500;
 /** Minimum MTU of IPv6 (RFC 8200, 5). */
 const MIN_IPV6_MTU = 1280;

@@ -9,7 +9,7 @@ import type { NetworkMode } from '../../options.ts';
 import { BridgeNetwork } from '../bridge/bridge-network.ts';
 import { ChosenNetwork } from './chosen-network.ts';
 
-/** Calls `use` with a network that has only the given plugins and configuration files. */
+/** Calls `use` with a `ChosenNetwork` on a host that has only the given CNI plugins and configuration files. */
 async function withNetwork(
   files: { plugins?: string[]; conf?: Record<string, string> },
   use: (network: ChosenNetwork, directory: string) => Promise<void>,

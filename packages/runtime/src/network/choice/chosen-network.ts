@@ -25,7 +25,7 @@ export type ChosenNetworkOptions = {
   /** A persistent directory used only by this container runtime. Records which CNI network each sandbox was added to. */
   cacheDir: string;
   logger: Logger;
-  /** Used to start CNI plugins. */
+  /** Starts the CNI plugins. */
   start?: ProgramStarter;
   trace?: TraceWork;
 };
@@ -84,7 +84,7 @@ export class ChosenNetwork implements Network {
     const { host, problem } = await this.#source.choose();
     if (problem !== undefined) throw new PodwrightError('failed_precondition', problem);
     if (host === undefined) return await this.#own.setUp(request, signal);
-    // a CNI configuration may have appeared since `prepare`
+    // the sandbox is already attached to the default bridge if a CNI configuration has appeared since `prepare`
     if (this.#own.has(request.sandboxId)) await this.#own.disconnect(request.sandboxId);
     return await this.#cni.setUp(host.list, request, signal);
   }

@@ -13,7 +13,7 @@ type HostNetwork = { path: string; list: NetworkList };
 
 /** The network to use now. `rejected` lists unusable configuration files and the reasons. */
 export type NetworkChoice = {
-  /** Undefined if pods get the default bridge, or no network because of `problem`. */
+  /** The CNI configuration to use; undefined if pods get the default bridge, or no network because of `problem`. */
   host: HostNetwork | undefined;
   why: string;
   /** Why pods cannot get a network. */

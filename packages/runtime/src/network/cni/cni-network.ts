@@ -28,7 +28,7 @@ export type CniNetworkOptions = {
   /** A persistent directory used only by this container runtime. Records which network each sandbox was added to. */
   cacheDir: string;
   logger: Logger;
-  /** Used to start CNI plugins. */
+  /** Starts the CNI plugins. */
   start?: ProgramStarter;
   trace?: TraceWork;
 };
@@ -76,7 +76,7 @@ export class CniNetwork {
     }
   }
 
-  /** Returns the IDs of the sandboxes that have a record. */
+  /** Returns the IDs of the sandboxes that have a record of a network attachment. */
   async list(): Promise<string[]> {
     return (await this.#client.attachments()).map(({ containerId }) => containerId);
   }
@@ -94,7 +94,9 @@ export class CniNetwork {
     return missing.length === 0 ? undefined : missingPluginsError(missing, binDirs).message;
   }
 
-  /** Removes a sandbox from the network after another step has failed. If this fails too, `list` still returns the sandbox. */
+  /**
+   * Removes a sandbox from the network after a step of its setup has failed. If the removal fails too, `list` still returns the sandbox.
+   */
   async #undo(attachment: Attachment, cause: unknown): Promise<void> {
     const undo = new Undo();
     using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, 'remove a network whose setup failed');

@@ -66,12 +66,15 @@ export class TaskAttachments {
     return beginSession(this.#idleOf(record) ?? this.#connect(record), record, options);
   }
 
-  /** The sockets, also used for attaching to execs. Those connections need not be reused, because an exec's monitor exits with the exec. */
+  /**
+   * The attach sockets, also used for attaching to execs. Connections to an exec's monitor need not be reused, because the monitor exits
+   * with the exec.
+   */
   get sockets(): SeqpacketSockets {
     return this.#sockets;
   }
 
-  /** Rejects new sessions; existing ones continue. */
+  /** Rejects new attach sessions; existing ones continue. */
   close(): void {
     for (const connection of [...this.#idle.values()].flatMap((idle) => [...idle])) connection.closeIdle();
     this.#sockets.close();
@@ -114,10 +117,10 @@ function beginSession(
     try {
       const process = pid();
       if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
-      // only a fallback: of several sizes that arrive together, conmon applies just the first
+      // fallback if the terminal's size cannot be set directly: of several sizes that arrive together, conmon applies just the first
       resizeMonitorTerminal(record, columns, rows);
     } catch {
-      // the task has just exited
+      // failure to resize means that the task has just exited
     }
   };
   const { stdin, stdout, stderr } = connection.begin({ takesStdin, hasExited });
@@ -132,7 +135,7 @@ export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: Moni
   try {
     sockets.connect(join(bundle, BUNDLE_FILES.attach), () => undefined).close();
   } catch {
-    // the process on the terminal has already exited
+    // failure means that the process on the terminal has already exited
   }
 }
 
@@ -161,7 +164,7 @@ class AttachConnection {
   /** Whether closing the connection also closes the task's stdin: conmon does this after any disconnect if `stdinOnce` is set. */
   #holdsStdin: boolean;
 
-  /** `keep` receives the connection at the end of its session. If it is unset, the connection is closed instead. */
+  /** `keep` is called with the connection when its session ends. If it is unset, the connection is closed instead. */
   constructor(
     record: MonitoredStdio,
     {

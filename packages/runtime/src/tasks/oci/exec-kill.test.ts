@@ -18,10 +18,10 @@ const system = loadSystem();
 const config = join(directory, 'config.json');
 writeFileSync(config, JSON.stringify({ process: { args: [] } }));
 
-/** above the kernel's maximum, so there is no such process */
+/** a PID above the kernel's maximum, so that no process has it */
 const PID = 4194305;
 
-/** An OCI runtime that has started a process but cannot be killed: reading its own PID throws. */
+/** A fake OCI runtime process that has started a command but cannot be killed: reading its own PID throws. */
 function unkillable(pidFile: string) {
   const stdio = [new PassThrough(), new PassThrough(), new PassThrough()];
   const child = Object.assign(new EventEmitter(), { exitCode: null, signalCode: null, stdio, kill: () => false });
@@ -55,7 +55,7 @@ for (const [name, run] of [
     const request = { start, runtime, pidFile, id: 'a', command: ['sleep'], config, system, logger };
     const running = run(request, caller.signal).catch((error) => error);
     caller.abort(new PodwrightError('cancelled', 'the client has disconnected'));
-    // the program exits while its process is being looked up, which would otherwise take ten seconds
+    // the OCI runtime exits while the PID of its process is being awaited; otherwise, that wait would take ten seconds
     setImmediate(end);
     assert.deepEqual(await logged.promise, { exec: 'run "sleep" in task a', pid: PID, error: 'too many open files' });
     await running;

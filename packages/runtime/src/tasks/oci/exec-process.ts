@@ -19,7 +19,7 @@ import type { ExecSession, ExecSyncOptions } from '../task-runtime.ts';
 export type ExecRequest = {
   start: ProgramStarter;
   runtime: OciRuntime;
-  /** File for the PID of the process. */
+  /** Path of the file to which the OCI runtime writes the PID of the command's process. */
   pidFile: string;
   id: string;
   command: string[];
@@ -34,7 +34,10 @@ export type ExecRequest = {
 export type StartedExec = {
   exec: ExecProcess;
   streams: Omit<ExecSession, 'exit'>;
-  /** Resolves once the process is running. Rejects with the OCI runtime's error message if the OCI runtime exits without starting it. */
+  /**
+   * Resolves once the command's process is running. Rejects with the OCI runtime's error message if the OCI runtime exits without starting
+   * it.
+   */
   running: Promise<void>;
   /** Removes the exec's files. Must be called after the process has exited. */
   remove(): Promise<void>;
@@ -45,11 +48,14 @@ export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;
   readonly child: StartedProgram;
-  /** Exit code of the OCI runtime's program, which is also that of the process if it was started. Never rejects after the start. */
+  /**
+   * Resolves with the exit code of the OCI runtime's program, which passes on the exit code of the command if the command was started.
+   * Never rejects after the start.
+   */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
-  /** `child` is the OCI runtime's program, or a conmon that runs it and exits with the process's exit code. */
+  /** `child` is the OCI runtime's program, or a conmon that runs it and exits with the exit code of the command. */
   constructor({ pidFile, id, command, logger }: ExecRequest, child: StartedProgram) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
@@ -61,7 +67,7 @@ export class ExecProcess {
     });
   }
 
-  /** Waits for the process to run. Returns false if the OCI runtime exits without starting it. */
+  /** Waits until the command's process is running in the task. Returns false if the OCI runtime exits without starting it. */
   async running(signal: AbortSignal): Promise<boolean> {
     let ended = false;
     const end = this.exited.then(() => {
@@ -80,7 +86,7 @@ export class ExecProcess {
     return (await this.pid()) !== undefined;
   }
 
-  /** Returns the PID of the process in the task; `undefined` if it is not running yet. */
+  /** Returns the PID of the command's process in the task; `undefined` if it is not running yet. */
   async pid(): Promise<number | undefined> {
     const text = await readFile(this.#pidFile, 'utf8').catch(() => '');
     return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
@@ -95,7 +101,7 @@ export class ExecProcess {
     await this.running(started).catch(() => undefined);
     const pid = await this.pid();
     if (pid !== undefined) {
-      // crun's process is in the session of an intermediate process, which has already exited
+      // also kill the session: crun starts the process in the session of an intermediate process that has already exited
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
       // wait for the parent to reap the process: a zombie left to the host's init would delay the end of the task's PID namespace

@@ -15,7 +15,7 @@ const MAX_START_MS = 2000;
 export class ExecStarts {
   readonly #max: number;
   readonly #maxStartMs: number;
-  /** Waiting starts by task. The task whose turn is next comes first. */
+  /** Command starts that are waiting, by task. The task whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 
@@ -50,7 +50,7 @@ export class ExecStarts {
     try {
       await raceAbort(promise, signal);
     } catch (error) {
-      // pass on a turn that has already been granted
+      // if the turn was granted just before the abort, pass it on to the next start
       if (!this.#remove(task, resolve)) this.#next();
       throw error;
     }
@@ -64,7 +64,7 @@ export class ExecStarts {
     return at !== -1;
   }
 
-  /** Gives the next waiting start its turn, after a command is running or was not started. */
+  /** Lets the next waiting start proceed, or frees the slot if none is waiting. Called once a command is running or has failed to start. */
   #next(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

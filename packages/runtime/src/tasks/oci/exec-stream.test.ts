@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
 after(() => rmSync(directory, { recursive: true }));
 const system = loadSystem();
 
-/** An exec with a fake program, whose events are emitted by the test. */
+/** Creates an exec whose OCI runtime is a fake process; the test emits its events. */
 function fakeExec() {
   const config = join(directory, 'config.json');
   const pidFile = join(directory, 'pid');

@@ -8,9 +8,9 @@ import { type ExecRequest, type StartedExec, startExec } from './exec-process.ts
 import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 
 export type ExecStreamOptions = {
-  /** Set if the command runs on a terminal. */
+  /** The tools for running the command on a terminal; undefined if it runs without one. */
   terminal: TerminalTools | undefined;
-  /** Aborting kills the process and all processes that it started. */
+  /** Aborting this signal kills the process and all processes that it started. */
   signal: AbortSignal;
 };
 
@@ -46,7 +46,7 @@ async function endOf({ exec, running, remove }: StartedExec): Promise<{ exitCode
   try {
     return { exitCode: await exec.exited };
   } finally {
-    // a short command such as `true` may exit before its PID file is read
+    // wait for the PID file before removing it: a short command such as `true` may exit before it has been read
     await running.catch(() => undefined);
     await remove();
   }
@@ -63,7 +63,7 @@ function startOnPipes(request: ExecRequest, signal: AbortSignal): StartedExec {
   return { exec, streams, running, remove: () => exec.removeFiles() };
 }
 
-/** A process may exit without reading all of its input. */
+/** Ignores EPIPE on stdin, because a process may exit without reading all of its input. */
 function ignoreBrokenPipe(stdin: Writable): void {
   stdin.on('error', () => undefined);
 }

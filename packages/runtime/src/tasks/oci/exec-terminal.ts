@@ -78,7 +78,9 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
 /** A message from conmon on its sync or attach pipe. `data` is a PID or an exit code; if it is -1, `message` is from the OCI runtime. */
 type Report = { data: number; message?: string };
 
-/** A conmon that is a child of this process. Its exit code, which is that of the command, is therefore received by this process. */
+/**
+ * A conmon process that is a child of this process, which therefore receives its exit code. conmon exits with the exit code of the command.
+ */
 class ExecMonitor {
   readonly exec: ExecProcess;
   readonly #log: string;

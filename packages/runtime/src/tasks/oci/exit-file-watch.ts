@@ -69,7 +69,10 @@ export class ExitFileWatch {
     this.#watches.clear();
   }
 
-  /** Starts watching the directory if necessary. Returns true if it did, in which case earlier exits have to be checked for. */
+  /**
+   * Starts watching the directory of exit files if it is not being watched. Returns true if it did, in which case the caller must check for
+   * tasks that exited earlier.
+   */
   #watch(): boolean {
     if (this.#watcher !== undefined) return false;
     const { directory, logger } = this.#options;

@@ -65,7 +65,7 @@ export type OciTaskRuntimeOptions = {
   handlers: Record<string, OciProgram>;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** Starts conmon, and runs commands in tasks. */
+  /** Starts the programs: conmon, and the OCI runtime for commands in tasks. */
   start?: ProgramStarter;
   /** Moves directories out of `state`, to be removed later. Default: they are removed immediately. */
   throwAway?: ThrowAway;
@@ -93,7 +93,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #changes = new KeyedLock();
   /** Serializes killing tasks whose monitor has died. */
   readonly #endings = new KeyedLock();
-  /** Aborted when the task runtime is closed. */
+  /** Aborts calls in progress when the task runtime is closed. */
   readonly #closed = new AbortController();
 
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {

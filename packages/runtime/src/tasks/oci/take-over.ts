@@ -66,7 +66,7 @@ async function runningExecs(files: TaskFiles): Promise<number[]> {
 /** Kills the process in an exec's PID file if it still belongs to the task. */
 async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   const record = files.read(files.taskOfExec(entry.name));
-  // for an exec on a terminal, the entry is a directory containing the PID file
+  // for an exec on a terminal, the directory entry is a directory that contains the PID file
   const path = join(files.execs, entry.name, entry.isDirectory() ? BUNDLE_FILES.pid : '');
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInCgroup(pid, record.cgroupsPath)) return;

@@ -6,7 +6,7 @@ import { globalArguments, type OciRuntime, readOciStatus, runOciCommand } from '
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import type { TaskCheckpoint } from '../task-runtime.ts';
 
-/** CRIU's log file. */
+/** Name of CRIU's log file. */
 const DUMP_LOG = 'dump.log';
 
 /** Freezes the task, has the OCI runtime and CRIU dump its memory, calls `frozen`, and thaws the task. */

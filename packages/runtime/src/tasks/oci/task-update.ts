@@ -7,7 +7,10 @@ import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 export type UpdateEnvironment = { runtime: OciRuntime; cgroups: CgroupHierarchy };
 
-/** Changes the task's limits. They are passed in a file: stdin would be a socket, from which crun cannot read them. */
+/**
+ * Changes the task's limits. They are passed to the OCI runtime in a file rather than on stdin: stdin would be a socket, from which crun
+ * cannot read them.
+ */
 export async function updateTask(
   { runtime, cgroups }: UpdateEnvironment,
   record: TaskRecord,

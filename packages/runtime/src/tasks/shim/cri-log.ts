@@ -56,7 +56,7 @@ export class CriLog {
     if (this.#closed) this.close();
   }
 
-  /** Closes the file after pending writes. */
+  /** Closes the log file after pending writes. */
   close(): void {
     this.#closed = true;
     this.#lastWrite = this.#lastWrite.then(() => {

@@ -9,7 +9,7 @@ import { readProcess } from '@podwright/system';
 import { killExec } from './shim-exec.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** A shim that finds no process. */
+/** A fake shim whose `kill` fails with `not_found`, as for a process that has exited. */
 const shim = {
   tasks: { kill: () => Promise.reject(new PodwrightError('not_found', 'no such process')) },
 } as unknown as Shim;

@@ -37,7 +37,7 @@ export class ShimExec {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable | undefined;
-  /** Resolves with the exit code once the process has exited. Never rejects. */
+  /** Resolves with the exit code once the exec's process has exited. Never rejects. */
   readonly exited: Promise<number>;
   readonly #request: ShimExecRequest;
   readonly #id: string;
@@ -63,7 +63,7 @@ export class ShimExec {
       .catch(() => KILLED_EXIT_CODE);
   }
 
-  /** Starts the process. Leaves nothing behind on failure. */
+  /** Starts the exec's process. Leaves nothing behind on failure. */
   static async start(request: ShimExecRequest): Promise<ShimExec> {
     const id = randomUUID();
     const directory = execDirectory(request.record, id);
@@ -97,13 +97,13 @@ export class ShimExec {
     return { what, stdout, stderr: this.stderr ?? stdout, exited, pid, kill: () => this.kill(), logger };
   }
 
-  /** Kills the process and its descendants. */
+  /** Kills the exec's process and its descendants. */
   async kill(): Promise<void> {
     const { shim, record } = this.#request;
     await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise, startTicks: this.#startTicks });
   }
 
-  /** Closes the streams but leaves the process running. */
+  /** Closes the exec's streams but leaves its process running. */
   close(): void {
     this.stdin?.destroy();
     for (const output of this.#outputs) output.destroy();

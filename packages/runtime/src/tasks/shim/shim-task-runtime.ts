@@ -65,7 +65,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   readonly #listeners = new Map<string, Set<(exit: TaskExit) => void>>();
   /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
-  /** Per pod: serializes finding a shim, and stopping the shim along with its last task. */
+  /** Lock per pod: serializes finding a shim, and stopping the shim along with the pod's last task. */
   readonly #groups = new KeyedLock();
   readonly #oomEvents: Disposable;
 

@@ -42,7 +42,7 @@ export class TaskIo {
   readonly #stdout: OutputFan;
   readonly #stderr: OutputFan | undefined;
   readonly #sessions = new Set<() => void>();
-  /** Undefined if the process has no stdin, or if stdin has ended. */
+  /** The write end of the process's stdin; undefined if the process has no stdin, or if stdin has ended. */
   #stdin: Socket | undefined;
   #received = 0;
   #unwritten = 0;
@@ -123,7 +123,7 @@ export class TaskIo {
     return isLogged;
   }
 
-  /** Closes everything but leaves the process running. */
+  /** Closes the FIFOs, the log and all attach sessions, but leaves the process running. */
   close(): void {
     this.#stdout.close();
     this.#stderr?.close();
