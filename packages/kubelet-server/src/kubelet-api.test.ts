@@ -224,7 +224,9 @@ test('metrics have upstream’s names, each on its own endpoint', async (t) => {
     assert.match(metrics, line);
   // the fake runtime reports no statistics, so there are only an error count, machine metrics and process metrics
   assert.match((await ask('/metrics/resource')).body, /^resource_scrape_error 1$/m);
-  assert.match((await ask('/metrics/cadvisor')).body, /^machine_cpu_cores \d+$/m);
+  const cadvisor = (await ask('/metrics/cadvisor')).body;
+  assert.match(cadvisor, /^machine_cpu_cores \d+$/m);
+  assert.match(cadvisor, /^container_fs_limit_bytes\{.*id="\/".*\} [1-9]\d*$/m);
   assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);
 });
 

@@ -3,6 +3,8 @@ import {
   containerMetrics,
   EXPOSITION_TYPE,
   exposition,
+  hostMetrics,
+  joinFamilies,
   type Kubelet,
   logMetrics,
   machineMetrics,
@@ -72,12 +74,18 @@ async function resourcePage({ kubelet, logger }: Parts): Promise<string> {
   return exposition(resourceMetrics(summary));
 }
 
-/** Returns the machine and container metrics. If the container runtime does not respond, only the machine metrics are served. */
+/**
+ * Returns the metrics of the machine, the host and the containers. If the container runtime does not respond, those of containers are
+ * missing.
+ */
 async function cadvisorPage({ kubelet, logger }: Parts): Promise<string> {
-  const reading = containerMetrics(kubelet.cri, () => kubelet.summary.full());
-  const containers = await reading.catch((error: unknown) => {
+  const orNone = (error: unknown): [] => {
     logger.warn({ error: errorMessage(error) }, 'failed to read statistics for /metrics/cadvisor');
     return [];
-  });
-  return exposition([...machineMetrics(kubelet.memoryBytes), ...containers]);
+  };
+  const [host, containers] = await Promise.all([
+    kubelet.summary.host().then(hostMetrics).catch(orNone),
+    containerMetrics(kubelet.cri, () => kubelet.summary.full()).catch(orNone),
+  ]);
+  return exposition(joinFamilies([...machineMetrics(kubelet.memoryBytes), ...host, ...containers]));
 }

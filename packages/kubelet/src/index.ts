@@ -8,6 +8,7 @@ export { type LogSource, readContainerLog } from './logs/container-logs.ts';
 export type { LogEnd, LogQuery } from './logs/log-reader.ts';
 export { containerMetrics, machineMetrics } from './metrics/cadvisor-metrics.ts';
 export { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';
+export { hostMetrics, joinFamilies } from './metrics/host-metrics.ts';
 export { resourceMetrics } from './metrics/resource-metrics.ts';
 export { logMetrics, volumeMetrics } from './metrics/volume-metrics.ts';
 export type { NodeObject } from './node/node-object.ts';

@@ -21,7 +21,7 @@ import {
 } from './pod-stats.ts';
 import { type ReadyPod, readyPods } from './ready-pods.ts';
 import { NO_USES, RuntimeUses, type RuntimeUsesParts } from './runtime-uses.ts';
-import type { ContainerStats, NodeStats, Summary, VolumeStats } from './summary.ts';
+import type { ContainerStats, HostUse, NodeStats, Summary, VolumeStats } from './summary.ts';
 import { VolumeUse, type VolumeUseParts } from './volume-use.ts';
 
 export type SummaryParts = RuntimeUsesParts &
@@ -75,6 +75,11 @@ export class SummaryProvider {
     const { nodeName } = this.#parts;
     const own = { ...this.#systemContainers(), startTime: this.#bootTime, ...this.#root() };
     return { node: { nodeName, ...own, ...facts, fs: files.root, runtime: images }, pods };
+  }
+
+  /** Returns the host's use of CPU, memory and the kubelet's file system, with its pressure. Does not call the container runtime. */
+  async host(): Promise<HostUse> {
+    return { ...this.#root(), fs: await fileSystemOf(this.#parts.rootDir) };
   }
 
   /** Returns a summary with only CPU, memory and swap, which is cheaper than the full one. */

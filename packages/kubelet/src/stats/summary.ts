@@ -24,6 +24,9 @@ export type NodeStats = {
   swap?: SwapStats;
 };
 
+/** The resource use of the host. `fs` is the file system of the kubelet's directory. */
+export type HostUse = Pick<NodeStats, 'cpu' | 'memory' | 'io'> & { fs: FsStats };
+
 /** `maxpid`: maximum number of processes and threads; `curproc`: their current number. */
 export type RlimitStats = { time: StatsTime; maxpid?: number; curproc?: number };
 
