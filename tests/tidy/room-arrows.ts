@@ -154,7 +154,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     kubecontainer: [],
     kuberuntime: ['cgroups', 'container', 'images', 'kubecontainer', 'node', 'prober', 'trace'],
     logs: [],
-    metrics: ['kubecontainer', 'node', 'pod', 'stats', 'trace'],
+    metrics: ['kubecontainer', 'pod', 'stats', 'trace'],
     node: [],
     'node-shutdown': ['events', 'kubecontainer'],
     'node-status': ['node'],

@@ -206,7 +206,7 @@ test('files stay small: none over 500 lines, 95 % under 350', () => {
 });
 
 /** The largest packages, in lines of code without comments; these numbers may only fall. */
-const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_014 };
+const LARGE_PACKAGES: Record<string, number> = { kubelet: 21_991 };
 const MAX_PACKAGE_LINES = 15_000;
 
 test('no package has more than 15,000 lines of code, except for the listed ones, which may only shrink', () => {

@@ -3,15 +3,13 @@ import {
   containerMetrics,
   EXPOSITION_TYPE,
   exposition,
-  hostMetrics,
-  joinFamilies,
   type Kubelet,
   logMetrics,
-  machineMetrics,
   resourceMetrics,
   volumeMetrics,
 } from '@podwright/kubelet';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
+import { hostMetrics, joinFamilies, machineMetrics } from './host-metrics.ts';
 import { sendJson } from './http/api-call.ts';
 
 type Parts = { kubelet: Kubelet; registry: Registry; logger: Logger };

@@ -1,39 +1,10 @@
-import { availableParallelism, release } from 'node:os';
-import { isUnimplemented, VERSION } from '@podwright/base';
+import { isUnimplemented } from '@podwright/base';
 import { type CriClient, type Metric, MetricType, type PodSandboxMetrics } from '@podwright/cri';
-import { osImage } from '../node/node-object.ts';
 import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import type { ContainerStats, PodStats, Summary } from '../stats/summary.ts';
 import type { MetricFamily, MetricSample } from './exposition.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
-
-/** Returns facts about the host, under cAdvisor's metric names. */
-export function machineMetrics(memoryBytes: number): MetricFamily[] {
-  const labels = {
-    kernelVersion: release(),
-    osVersion: osImage(),
-    cadvisorVersion: '',
-    cadvisorRevision: '',
-    dockerVersion: '',
-  };
-  const one = (name: string, help: string, value: number): MetricFamily => ({
-    name,
-    help,
-    type: 'gauge',
-    samples: [{ value }],
-  });
-  return [
-    {
-      name: 'cadvisor_version_info',
-      help: `A metric with a constant '1' value labeled by kernel version and OS version, of Podwright ${VERSION}.`,
-      type: 'gauge',
-      samples: [{ labels, value: 1 }],
-    },
-    one('machine_cpu_cores', 'Number of logical CPU cores.', availableParallelism()),
-    one('machine_memory_bytes', 'Amount of memory installed on the machine.', memoryBytes),
-  ];
-}
 
 /**
  * Returns the container metrics for `/metrics/cadvisor`. Like upstream with PodAndContainerStatsFromCRI, uses the container runtime's

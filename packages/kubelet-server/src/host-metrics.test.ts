@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StatsTime } from '../stats/summary.ts';
-import { exposition } from './exposition.ts';
+import { exposition } from '@podwright/kubelet';
 import { hostMetrics, joinFamilies } from './host-metrics.ts';
 
-const time = new StatsTime('2027-01-15T08:00:00.123Z');
+const time = new Date('2027-01-15T08:00:00.123Z');
 const fs = { time, capacityBytes: 1000, usedBytes: 900, inodes: 10, inodesFree: 4 };
 const data = (total: number) => ({ total, avg10: 0, avg60: 0, avg300: 0 });
 const psi = { some: data(2_500_000), full: data(0) };

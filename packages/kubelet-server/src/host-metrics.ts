@@ -1,10 +1,38 @@
-import type { HostUse, PsiStats } from '../stats/summary.ts';
-import type { MetricFamily } from './exposition.ts';
+import { availableParallelism, release } from 'node:os';
+import { VERSION } from '@podwright/base';
+import { type HostUse, type MetricFamily, osImage, type PsiStats } from '@podwright/kubelet';
 
 /** Labels of the host's series: those of cAdvisor's root container. */
 const ROOT = { container: '', id: '/', image: '', name: '', namespace: '', pod: '' };
 
 const MICROSECONDS = 1e6;
+
+/** Returns facts about the host, under cAdvisor's metric names. */
+export function machineMetrics(memoryBytes: number): MetricFamily[] {
+  const labels = {
+    kernelVersion: release(),
+    osVersion: osImage(),
+    cadvisorVersion: '',
+    cadvisorRevision: '',
+    dockerVersion: '',
+  };
+  const one = (name: string, help: string, value: number): MetricFamily => ({
+    name,
+    help,
+    type: 'gauge',
+    samples: [{ value }],
+  });
+  return [
+    {
+      name: 'cadvisor_version_info',
+      help: `A metric with a constant '1' value labeled by kernel version and OS version, of Podwright ${VERSION}.`,
+      type: 'gauge',
+      samples: [{ labels, value: 1 }],
+    },
+    one('machine_cpu_cores', 'Number of logical CPU cores.', availableParallelism()),
+    one('machine_memory_bytes', 'Amount of memory installed on the machine.', memoryBytes),
+  ];
+}
 
 /**
  * Returns the host's series for `/metrics/cadvisor`, under the names and labels of cAdvisor's root container. Unknown values are omitted.
