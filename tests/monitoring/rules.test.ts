@@ -77,7 +77,7 @@ const fillingDisk: Case = {
     {
       exp_labels: { severity: 'warning', ...disk },
       exp_annotations: {
-        summary: 'The disk of a will be full in about four hours; the node will then evict pods',
+        summary: 'The disk of a will run short of space in about four hours; the node may then evict pods',
         action: 'On the node: podwright doctor; the panel "Written files and logs" shows which pods write',
       },
     },
