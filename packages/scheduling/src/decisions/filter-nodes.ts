@@ -37,20 +37,17 @@ type Placement = { pod: Pod; snapshot: Snapshot; node: NodeState };
  * they may block the pod, but it must not depend on them (upstream's RunFilterPluginsWithNominatedPods). `node` may differ from the node's
  * state in the snapshot, and replaces it. Pure.
  */
-export function rejectionBy({ pod, snapshot, node }: Placement, nominated: NominatedPods): Rejection | undefined {
-  const placement = { pod, snapshot: withNode(snapshot, node), node };
+export function rejectionBy(placement: Placement, nominated: NominatedPods): Rejection | undefined {
   return rejectionWith(nominated, placement) ?? rejectionOn(placement);
 }
 
 function rejectionWith(nominated: NominatedPods, { pod, snapshot, node }: Placement): Rejection | undefined {
   const added = nominated.get(node.name);
-  if (added === undefined) return undefined;
-  const full = node.withPods([...node.pods, ...added]);
-  return rejectionOn({ pod, snapshot: withNode(snapshot, full), node: full });
+  return added && rejectionOn({ pod, snapshot, node: node.withPods([...node.pods, ...added]) });
 }
 
 function rejectionOn({ pod, snapshot, node }: Placement): Rejection | undefined {
-  const checks = checksFor(pod, snapshot);
+  const checks = checksFor(pod, withNode(snapshot, node));
   return typeof checks === 'string' ? { reasons: [checks], isFinal: true } : firstRejection(checks, node);
 }
 
