@@ -38,8 +38,9 @@ const nameless = object(FIELDS, { serverOnly });
  * rejected `generateName` is reported, and not the missing name as well.
  */
 export const objectMeta: Decoder<ObjectMeta> = (value, issues) => {
-  const { generateName, ...others } = (value ?? {}) as { name?: unknown; generateName?: unknown };
-  if (generateName === undefined) return named(value, issues);
+  const given = (value ?? {}) as { name?: unknown; generateName?: unknown };
+  if (given.generateName === undefined) return named(value, issues);
+  const { generateName, ...others } = given;
   return typeof generateName === 'string' && others.name !== undefined
     ? named(others, issues)
     : nameless(value, issues);
