@@ -35,7 +35,7 @@ function useMemory({ metadata: { namespace, name, uid } }: Pod, metrics: Resourc
     if (containers.length > 0) keep(kept, containers);
     return { times: [...kept.times], bytes: new Map([...kept.bytes].map(([one, list]) => [one, [...list]])) };
   };
-  return useAnswer(read, [uid, metrics], { periodMs: PERIOD_MS });
+  return useAnswer(read, [uid, metrics], { periodMs: metrics && PERIOD_MS });
 }
 
 function keep(kept: Kept, containers: NonNullable<PodMetrics['containers']>): void {
