@@ -6,9 +6,17 @@ import {
   listRoutes,
   type NetlinkSocket,
 } from '@podwright/system';
+import { blockOf, prefixOf } from './service-range.ts';
 
 /** The index of the loopback interface. */
 export const LOOPBACK = 1;
+
+/** Returns an address of a node's Services as an address of the loopback interface. */
+export const onLoopback = (address: string): LinkAddress => ({
+  linkIndex: LOOPBACK,
+  address,
+  prefixLength: prefixOf(blockOf(address)),
+});
 
 /**
  * The addresses of the host's interfaces, and the destinations in its main routing table as CIDR blocks, except for default and loopback

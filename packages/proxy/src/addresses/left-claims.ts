@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
 import { NetlinkSockets, removeAddress, removeTable } from '@podwright/system';
-import { LOOPBACK, readHostNetwork } from './host-network.ts';
+import { LOOPBACK, onLoopback, readHostNetwork } from './host-network.ts';
 import {
   hasRoot,
   type NodeClaim,
@@ -16,7 +16,7 @@ import {
   tryLock,
   writeClaim,
 } from './node-claim.ts';
-import { blockOf, nodeAddresses, overlap, prefixOf, rangeOfName } from './service-range.ts';
+import { nodeAddresses, overlap, rangeOfName } from './service-range.ts';
 
 /** What an exited node left behind on this host. */
 export type LeftClaim = {
@@ -104,8 +104,7 @@ async function removeAddresses(addresses: readonly string[]): Promise<void> {
   if (addresses.length === 0) return;
   const socket = new NetlinkSockets().open('route');
   try {
-    for (const address of addresses)
-      await socket.request([removeAddress({ linkIndex: LOOPBACK, address, prefixLength: prefixOf(blockOf(address)) })]);
+    for (const address of addresses) await socket.request([removeAddress(onLoopback(address))]);
   } finally {
     socket.close();
   }

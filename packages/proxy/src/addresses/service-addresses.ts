@@ -1,7 +1,7 @@
 /** A standalone node's own addresses in its Service range. They are on the loopback interface while the node runs. */
 import { type Logger, PodwrightError } from '@podwright/base';
-import { addAddress, type LinkAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
-import { LOOPBACK, readHostNetwork } from './host-network.ts';
+import { addAddress, type NetlinkSocket, NetlinkSockets, removeAddress } from '@podwright/system';
+import { LOOPBACK, onLoopback, readHostNetwork } from './host-network.ts';
 import { sweep } from './left-claims.ts';
 import {
   type NodeClaim,
@@ -12,7 +12,7 @@ import {
   tryLock,
   writeClaim,
 } from './node-claim.ts';
-import { blockOf, lockServiceRange, nodeAddresses, placeOfRange, prefixOf, routesInto } from './service-range.ts';
+import { lockServiceRange, nodeAddresses, placeOfRange, routesInto } from './service-range.ts';
 
 export type ClaimOptions = {
   /** The Service ranges: one, or one per IP family. The node's own addresses are in the first one. */
@@ -154,9 +154,3 @@ export class ServiceAddresses {
     return new PodwrightError('failed_precondition', `serve Services in ${this.ranges.join(' and ')}: ${reason}`);
   }
 }
-
-const onLoopback = (address: string): LinkAddress => ({
-  linkIndex: LOOPBACK,
-  address,
-  prefixLength: prefixOf(blockOf(address)),
-});
