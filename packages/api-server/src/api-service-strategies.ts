@@ -1,4 +1,5 @@
 /** Rules for APIServices that depend on what this server itself serves. */
+
 import {
   type ApiObject,
   type FieldError,
@@ -8,8 +9,7 @@ import {
   type Strategies,
 } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
-
-const API_SERVICES = 'apiservices.apiregistration.k8s.io';
+import { API_SERVICES } from './aggregation/registration.ts';
 
 /**
  * Returns the strategy for APIServices. Group versions of built-in kinds cannot be registered for extension API servers, because the node

@@ -1,11 +1,5 @@
 /** Assembles a node's API server: its store, rules, users, certificates, and the controllers it needs. */
-import {
-  type Durability,
-  type ObjectStore,
-  type Registries,
-  type SqliteStore,
-  untilDurable,
-} from '@podwright/api-machinery';
+import { type Durability, type Registries, type SqliteStore, untilDurable } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
 import { type FlowControl, LongRunning } from '@podwright/flow-control';
 import type { KubeClient } from '@podwright/kube-client';
@@ -23,6 +17,7 @@ import { DirectCalls } from './in-process-client/direct-calls.ts';
 import type { LocalUser } from './in-process-client/direct-exchange.ts';
 import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
+import { countOf } from './metrics/object-metrics.ts';
 import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { listenSecurely } from './secure-addresses.ts';
@@ -225,11 +220,6 @@ type Composed = Pick<ServerObjects, 'schema' | 'store' | 'access' | 'registries'
   computed: readonly ComputedResource[];
   aggregation: Aggregation;
 };
-
-function countOf(store: ObjectStore, resource: string): number {
-  const { objects, rest } = store.list(resource, { limit: 1 });
-  return objects.length + (rest?.count ?? 0);
-}
 
 /** Builds the dependencies of request handling, except for the subresource handlers. */
 function serverParts(composed: Composed, listen: SecureAddress | undefined) {

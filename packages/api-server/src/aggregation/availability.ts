@@ -1,5 +1,5 @@
 /** Decides whether an extension API server is available (kube-aggregator, controllers/status/remote). */
-import { endpointSlicesOf, NoEndpoint, type ObjectStore } from '@podwright/api-machinery';
+import { endpointSlicesOf, type ObjectStore } from '@podwright/api-machinery';
 import { errorMessage } from '@podwright/base';
 import { type ApiObject, numberAt, objectAt, objectsAt, textAt, type UserInfo, valueAt } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
@@ -71,7 +71,7 @@ async function discoveryProblem(
   try {
     backend = await extensionBackend(registration, parts);
   } catch (error) {
-    return error instanceof NoEndpoint ? error.message : errorMessage(error);
+    return errorMessage(error);
   }
   const url = `https://${backend.authority}${path}`;
   try {

@@ -4,13 +4,13 @@ import { errorMessage, pause } from '@podwright/base';
 import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
 import type { ControllerParts } from '../controllers/controller-parts.ts';
 import { followResource } from '../controllers/follow-resource.ts';
-import { isOvertaken } from '../controllers/ignore-overtaken.ts';
+import { ignoreOvertaken } from '../controllers/ignore-overtaken.ts';
 import { type Availability, availabilityOf } from './availability.ts';
 import type { AvailabilityMetrics } from './availability-metrics.ts';
 import { type ExtensionParts, extensionBackend } from './extension-backend.ts';
 import type { ExtensionDocuments } from './extension-documents.ts';
 import { readDocuments } from './read-documents.ts';
-import { API_SERVICES, type Registration } from './registration.ts';
+import { API_SERVICES, isAvailable, type Registration } from './registration.ts';
 import type { Registrations } from './registrations.ts';
 
 export type CheckParts = ControllerParts & {
@@ -128,7 +128,7 @@ class ExtensionCheck {
     const reading = readDocuments(this.#registration, backend, signal);
     const read = await reading.catch((error: unknown) => void this.#failed(error, signal));
     if (signal.aborted) return false;
-    documents.set(this.#registration.name, read ?? undefined);
+    documents.set(this.#registration.name, read);
     this.#readAtMs = read ? performance.now() : 0;
     return read !== undefined;
   }
@@ -139,15 +139,10 @@ class ExtensionCheck {
     const stored = store.get({ resource: API_SERVICES, namespace: '', name })?.decode();
     metrics.set(name, availability.status === 'True');
     if (stored === undefined || withAvailability(stored, availability, timestamp(now())) === stored) return;
-    const before = conditionOf(stored)?.status === 'True';
-    if (before && availability.status !== 'True') metrics.becameUnavailable(name, availability.reason);
+    if (isAvailable(stored) && availability.status !== 'True') metrics.becameUnavailable(name, availability.reason);
     const change = (object: ApiObject) => withAvailability(object, availability, timestamp(now()));
     const written = { ...context('status'), fieldManager: MANAGER };
-    await registryOf(API_SERVICES)
-      .change({ namespace: '', name }, change, written)
-      .catch((error: unknown) => {
-        if (!isOvertaken(error)) throw error;
-      });
+    await registryOf(API_SERVICES).change({ namespace: '', name }, change, written).catch(ignoreOvertaken);
   }
 }
 

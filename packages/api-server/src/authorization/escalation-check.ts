@@ -3,7 +3,6 @@ import { goQuote } from '@podwright/kube-api';
 import { type ApiObject, MASTERS, type UserInfo } from '@podwright/kube-kinds';
 import type { Authorizer, PolicyRule, RuleResolver } from './authorizer.ts';
 import { escalationMessage } from './escalation-message.ts';
-
 import { roleRules } from './rbac-authorizer.ts';
 import { isAggregated, RBAC_GROUP, type Role, type RoleBinding, type RoleRef } from './rbac-objects.ts';
 import type { RbacSource } from './rbac-source.ts';

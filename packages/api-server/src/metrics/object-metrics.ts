@@ -28,7 +28,8 @@ export function sizeMetric(registry: Registry, store: Pick<ObjectStore, 'bytes'>
   });
 }
 
-function countOf(store: ObjectStore, resource: string): number {
+/** Returns the number of stored objects of a resource. */
+export function countOf(store: ObjectStore, resource: string): number {
   const { objects, rest } = store.list(resource, { limit: 1 });
   return objects.length + (rest?.count ?? 0);
 }

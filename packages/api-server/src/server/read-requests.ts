@@ -1,11 +1,10 @@
 import { badRequest } from '@podwright/api-machinery';
 import { withTimeout } from '@podwright/base';
-import { callerOf } from '../authorization/known-users.ts';
 import { type ListParameters, listParameters } from '../wire/list-options.ts';
 import { negotiateObject, negotiateWatch } from '../wire/negotiation.ts';
 import { QueryValues } from '../wire/query-values.ts';
 import { exactName } from './exact-name.ts';
-import { encodingOf, namespaceOf, placeOf } from './resource-request.ts';
+import { encodingOf, namespaceOf, placeOf, turnOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
 /**
@@ -49,9 +48,10 @@ export async function watchMany(request: ResourceRequest): Promise<void> {
 type Selected = ListParameters & { turn: () => Promise<void> };
 
 /** Returns the parameters that select the request's objects. Throws 400 or 422 for invalid parameters. */
-export function selectionOf({ exchange, user, parts, info: { name, verb } }: ResourceRequest): Selected {
-  const turn = () => parts.sliceTurns.next(callerOf(user.username));
-  const options = { ...listParameters(exchange.query, { isWatch: verb === 'watch' }), turn };
+export function selectionOf(request: ResourceRequest): Selected {
+  const { exchange, info } = request;
+  const { name, verb } = info;
+  const options = { ...listParameters(exchange.query, { isWatch: verb === 'watch' }), turn: turnOf(request) };
   if (name === '') return options;
   if (options.fieldSelector !== '' && exactName(options.fieldSelector) !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");

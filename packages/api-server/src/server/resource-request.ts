@@ -25,7 +25,7 @@ export const kindOf = ({ info, resource }: Pick<ResourceRequest, 'info' | 'resou
 
 /** Returns the response encoding. Throws 400 if `includeObject` is invalid. */
 export function encodingOf(request: ResourceRequest, format: OutputFormat): ResourceEncoding {
-  const { served, parts, exchange, user } = request;
+  const { served, parts, exchange } = request;
   return {
     format,
     schema: parts.schema,
@@ -33,9 +33,15 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
     toStored: (object) => served.toStored(object),
     includeObject: format.convertTo?.kind === 'Table' ? includeObjectOf(exchange.query) : 'Metadata',
     nowMs: parts.now(),
-    turn: () => parts.sliceTurns.next(callerOf(user.username)),
+    turn: turnOf(request),
   };
 }
+
+/** Returns a function that waits until the next slice of a long computation for the request's user may run. */
+export const turnOf =
+  ({ parts, user }: Pick<ResourceRequest, 'parts' | 'user'>) =>
+  (): Promise<void> =>
+    parts.sliceTurns.next(callerOf(user.username));
 
 /** Returns the write options in the query as the client sent them, without defaults. */
 function sentOptions(query: URLSearchParams): object {

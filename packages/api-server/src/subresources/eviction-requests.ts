@@ -1,4 +1,3 @@
-import { isConditionTrue } from '@podwright/kube-api';
 /** Evictions: pod deletions that respect PodDisruptionBudgets (POST to `pods/NAME/eviction`). */
 
 import {
@@ -13,6 +12,7 @@ import {
   type RequestContext,
   timestamp,
 } from '@podwright/api-machinery';
+import { isConditionTrue } from '@podwright/kube-api';
 import {
   type ApiObject,
   matchesRequirements,

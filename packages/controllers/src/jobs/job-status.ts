@@ -120,8 +120,7 @@ function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | und
 
 /** Whether the pod was deleted because the Job is succeeding, in which case it does not count as failed. */
 function isSpared({ status }: Job, { metadata }: Pod): boolean {
-  const isDecided = isConditionTrue(status?.conditions, 'SuccessCriteriaMet');
-  return isDecided === true && metadata.deletionTimestamp !== undefined;
+  return isConditionTrue(status?.conditions, 'SuccessCriteriaMet') && metadata.deletionTimestamp !== undefined;
 }
 
 function byIndex(pods: readonly Pod[]): Pod[] {

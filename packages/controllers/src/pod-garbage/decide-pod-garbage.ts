@@ -71,5 +71,5 @@ function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
 /** Whether an administrator has declared, with the out-of-service taint, that an unready node no longer runs its pods. */
 function isOutOfService(node: Node | undefined): boolean {
   const isReady = isConditionTrue(node?.status?.conditions, 'Ready');
-  return isReady !== true && (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+  return !isReady && (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
 }

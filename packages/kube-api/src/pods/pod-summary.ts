@@ -27,7 +27,7 @@ export function podSummary(pod: Pod, { showsEviction = true } = {}): PodSummary 
   );
   const status: PodStatus = pod.status ?? { phase: 'Pending' };
   const init = initProgress(status.initContainerStatuses ?? [], { sidecars, count: initContainers.length });
-  const isBegun = init.reason === undefined || hasCondition(status, 'Initialized');
+  const isBegun = init.reason === undefined || isConditionTrue(status.conditions, 'Initialized');
   const statuses = isBegun ? (status.containerStatuses ?? []) : [];
   const lasting = init.reached.filter(({ name }) => sidecars.has(name));
   const up = [...lasting.filter((sidecar) => sidecar.ready && isStarted(sidecar)), ...statuses.filter(isUp)];
@@ -44,8 +44,6 @@ const isStarted = ({ started, state }: ContainerStatus): boolean =>
   started === true && state?.terminated?.exitCode !== 0;
 
 const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state?.running !== undefined;
-
-const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean => isConditionTrue(conditions, wanted);
 
 /**
  * Returns `Unknown` for a pod being deleted from a lost node, `Terminating` for any other pod being deleted that has not terminated yet,
@@ -92,7 +90,7 @@ function mainReason(status: PodStatus, statuses: ContainerStatus[]): string | un
   );
   if (reasons[0] !== 'Completed') return reasons[0];
   const runs = statuses.some(isUp);
-  if (runs && hasCondition(status, 'Ready')) return 'Running';
+  if (runs && isConditionTrue(status.conditions, 'Ready')) return 'Running';
   const failed = statuses.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
   if (failed !== undefined) return endReason(failed.state.terminated!);
   return runs ? 'NotReady' : 'Completed';
