@@ -206,7 +206,10 @@ function startStatusReports(
         nodeVolumes.seen(informer.get({ name })); // the watch may have delivered a newer version before
       },
       restored: () => {
-        logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read again');
+        logger.warn(
+          {},
+          'the lease of the node is missing or older than before, so the API server may have been restored from a backup: all its objects are read again',
+        );
         nodeVolumes.restored(informer.get({ name }));
         watched.reread();
       },

@@ -12,7 +12,7 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
-  /** Called if the API server returns an older state than before, which means that it has been restored from a backup. */
+  /** Called if the API server may have been restored to an earlier state: it returns an older lease than before, or has lost the lease. */
   onRestored: () => void;
   logger: Logger;
 };
@@ -44,19 +44,20 @@ export class NodeLease {
   async #renewOnce(signal: AbortSignal): Promise<void> {
     if (this.#latest !== undefined && (await this.#renew(this.#latest, signal))) return;
     const { lease, isNew } = await this.#ensure(signal);
-    this.#take(lease);
+    this.#take(lease, isNew);
     if (lease !== undefined && !isNew) await this.#renew(lease, signal);
   }
 
   /**
    * Stores the lease. Each renewal returns the API server's newest resource version, so a lower one means that the server has been restored
-   * from a backup.
+   * from a backup. A lost lease may mean the same: the versions after the restore can already be higher than the last known one.
    */
-  #take(lease: Lease | undefined): void {
+  #take(lease: Lease | undefined, isNew = false): void {
     const before = this.#version;
     this.#latest = lease;
     this.#version = lease?.metadata.resourceVersion ?? before;
-    if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
+    const isLost = isNew && before !== undefined;
+    if (isLost || (compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
   /** Makes a few back-to-back renewal attempts. Returns whether one of them succeeded. */
@@ -71,8 +72,9 @@ export class NodeLease {
       } catch (error) {
         problem = errorMessage(error);
         if (isApiStatus(error, 'Conflict')) {
-          base = (await this.#ensure(signal)).lease;
-          this.#take(base); // detects a restored backup, whose lease is older
+          const { lease, isNew } = await this.#ensure(signal);
+          base = lease;
+          this.#take(base, isNew); // detects a restored backup, whose lease is older or missing
         } else if (attempt > 0) heartbeatClient.reconnect();
       }
     }
