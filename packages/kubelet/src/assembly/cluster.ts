@@ -206,10 +206,7 @@ function startStatusReports(
         nodeVolumes.seen(informer.get({ name })); // the watch may have delivered a newer version before
       },
       restored: () => {
-        logger.warn(
-          {},
-          'the lease of the node is missing or older than before, so the API server may have been restored from a backup: all its objects are read again',
-        );
+        logger.warn({}, 'reads all objects again: the API server lost the lease of the node or returned an older one');
         nodeVolumes.restored(informer.get({ name }));
         watched.reread();
       },

@@ -44,20 +44,19 @@ export class NodeLease {
   async #renewOnce(signal: AbortSignal): Promise<void> {
     if (this.#latest !== undefined && (await this.#renew(this.#latest, signal))) return;
     const { lease, isNew } = await this.#ensure(signal);
-    this.#take(lease, isNew);
+    this.#take(lease);
     if (lease !== undefined && !isNew) await this.#renew(lease, signal);
   }
 
   /**
    * Stores the lease. Each renewal returns the API server's newest resource version, so a lower one means that the server has been restored
-   * from a backup. A lost lease may mean the same: the versions after the restore can already be higher than the last known one.
+   * from a backup.
    */
-  #take(lease: Lease | undefined, isNew = false): void {
+  #take(lease: Lease | undefined): void {
     const before = this.#version;
     this.#latest = lease;
     this.#version = lease?.metadata.resourceVersion ?? before;
-    const isLost = isNew && before !== undefined;
-    if (isLost || (compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
+    if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
   /** Makes a few back-to-back renewal attempts. Returns whether one of them succeeded. */
@@ -72,9 +71,8 @@ export class NodeLease {
       } catch (error) {
         problem = errorMessage(error);
         if (isApiStatus(error, 'Conflict')) {
-          const { lease, isNew } = await this.#ensure(signal);
-          base = lease;
-          this.#take(base, isNew); // detects a restored backup, whose lease is older or missing
+          base = (await this.#ensure(signal)).lease;
+          this.#take(base); // detects a restored backup, whose lease is older
         } else if (attempt > 0) heartbeatClient.reconnect();
       }
     }
@@ -108,7 +106,11 @@ export class NodeLease {
         if (lease !== undefined) return { lease, isNew: false };
         const owned = await this.#renewed(this.#bare(), signal).catch(() => undefined);
         if (owned === undefined) return { lease: undefined, isNew: false };
-        return { lease: await heartbeatClient.create<Lease>(LEASES, owned, call), isNew: true };
+        const created = await heartbeatClient.create<Lease>(LEASES, owned, call);
+        // The versions of a restored server may already be higher than the last known one, so a lost lease is a sign of its own.
+        if (this.#version !== undefined) this.#options.onRestored();
+        this.#version = undefined;
+        return { lease: created, isNew: true };
       } catch (error) {
         if (signal.aborted) break;
         if (attempt === 0)
@@ -121,12 +123,8 @@ export class NodeLease {
 
   #bare(): Lease {
     const { name } = this.#options;
-    return {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name, namespace: NAMESPACE },
-      spec: { holderIdentity: name },
-    };
+    const metadata = { name, namespace: NAMESPACE };
+    return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: { holderIdentity: name } };
   }
 
   /**
