@@ -21,7 +21,8 @@ const LISTED = 500;
 const CREATED = 1000;
 const CREATORS = 10;
 const STORED = 5000;
-const REST_MS = 10_000;
+/** How long to wait until a server that has done work is at rest (its garbage collected), and how long it is then measured. */
+const REST_MS = 30_000;
 const STARTS = 3;
 const WATCH_SECONDS = 600;
 /** How long to wait until the servers have released memory and flushed pending writes. */
@@ -193,6 +194,7 @@ async function stored(sides: ApiSides, names: Names): Promise<ApiRow> {
 }
 
 async function atRest(sides: ApiSides, names: Names): Promise<ApiRow[]> {
+  await sleep(REST_MS);
   const cpu = (name: keyof ApiSides) => sides[name].pids.reduce((sum, pid) => sum + cpuTimeMs(pid), 0);
   const before = names.map((name) => ({ name, cpuMs: cpu(name), bytes: writtenBytes(sides[name].pids) }));
   await sleep(REST_MS);
