@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Sources and locked dependencies: everything that determines what a bundle does. */
+/** Source files and locked dependencies that determine what a bundle does. */
 const SOURCES = [
   'packages/*/src/**/*.{js,ts}',
   'packages/dashboard/page/**/*.{ts,tsx,css,html,svg}',

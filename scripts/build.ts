@@ -14,7 +14,7 @@ const requireNode =
   "if (((v) => v[0] < 22 || (v[0] == 22 && v[1] < 22))(globalThis.process.version.slice(1).split('.').map(Number))) { console.error('podwright: needs Node.js 22.22 or later, found ' + globalThis.process.version); globalThis.process.exit(1); }";
 
 const OTHERS = ['release', 'dashboard'];
-// Remove the earlier build, but keep a release in the same directory.
+// Remove the earlier build from the output directory, but keep a release in it.
 mkdirSync(outdir, { recursive: true });
 const earlier = readdirSync(outdir);
 if (earlier.some((name) => !OTHERS.includes(name)) && !earlier.includes('podwright.js'))
@@ -23,7 +23,7 @@ for (const name of earlier) if (name !== 'release') rmSync(join(outdir, name), {
 const { metafile, page } = await bundle({
   outdir,
   entry: 'packages/cli/src/start.ts',
-  // These two native packages load prebuilt files from node_modules.
+  // koffi and better-sqlite3 load prebuilt native files from node_modules, so they cannot be bundled.
   external: ['koffi', 'better-sqlite3'],
   sourcemap: 'linked',
   banner: {

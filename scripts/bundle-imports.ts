@@ -12,7 +12,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** The declaration of a name exported by an index. */
+/** Where a name exported by a package's index is declared: the file, and the name in that file. */
 type Place = { file: string; name: string };
 
 /** A name in the braces of an import or export, and its alias. */
@@ -102,7 +102,7 @@ export function bundleImports(checkout: string): Plugin {
 /** Line breaks that preserve the line count of a replaced statement, for positions in stack traces. */
 const linesOf = (statement: string) => '\n'.repeat(statement.split('\n').length - 1);
 
-/** The names in the braces of an import or export, excluding types. */
+/** Returns the names in the braces of an import or export, excluding types. */
 function itemsOf(list: string): Item[] {
   const items = list.split(',').map((item) => item.trim());
   return items
@@ -148,7 +148,7 @@ function fromBuiltin(all: string | undefined, list: string, name: string): strin
   return `const ${names} = globalThis.process.getBuiltinModule(${name});`;
 }
 
-/** The values exported by a file, both its own and those re-exported from files of the same package. */
+/** Returns where the values exported by a file are declared, including those re-exported from files of the same package. */
 function findPlaces(file: string, placesOf: (file: string) => Map<string, Place>): Map<string, Place> {
   const source = readFileSync(file, 'utf8');
   const found = new Map<string, Place>();

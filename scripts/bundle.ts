@@ -5,7 +5,6 @@ import { buildFacts } from './build-facts.ts';
 import { bundleImports } from './bundle-imports.ts';
 import { type BuiltPage, buildPage, embedPage } from './dashboard-page.ts';
 
-/** Options shared by both bundles. */
 const SHARED: BuildOptions = {
   bundle: true,
   platform: 'node',
@@ -19,12 +18,11 @@ const SHARED: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** A package that gRPC only needs for debugging services, which are not used. */
+/** A gRPC package needed only for debugging services, which Podwright does not use. It is left out of the bundle. */
 const UNUSED = '@grpc/proto-loader';
 
 export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins' | 'sourcemap'> & {
   outdir: string;
-  /** The entry point of the command. */
   entry: string;
   /** Imports that are resolved at run time. */
   external: string[];

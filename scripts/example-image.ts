@@ -9,7 +9,7 @@ import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 import { runChecked } from '@podwright/host';
 import { type WrittenImage, writeImageArchive, writeImageLayout } from './image-archive.ts';
 
-/** Name of the image in the layout's annotations. */
+/** Name of the example image in the annotations of its OCI layout. */
 export const EXAMPLE_IMAGE_NAME = 'localhost/podwright/busybox:1';
 
 export type ExampleImageOptions = {

@@ -8,7 +8,6 @@ import { runChecked } from '@podwright/host';
 export type ImageOptions = {
   /** Full name of the image, with a tag. */
   name: string;
-  /** The directory containing the image's files. */
   root: string;
   /** The `config` object of the image config (image-spec v1, config.md). */
   config: Record<string, unknown>;

@@ -71,7 +71,7 @@ const THEMES: Theme[] = [
 const FLAGS = { page: 'flags.md', title: 'Flags without a field', about: 'Flags that no file can set.' };
 const GATES = { page: 'feature-gates.md', title: 'Feature gates', about: 'Which gates can be set to which value.' };
 
-/** Everything after this line in the index is generated. */
+/** The generated part of the index page starts after this line. */
 const INDEX_MARK = '<!-- `make docs` writes the rest of this page. -->';
 
 const NOTE = '<!-- Written by `make docs` from packages/kubelet-configuration; do not edit. -->';
@@ -136,7 +136,7 @@ function entriesOf(fields: Record<string, Field>): string {
     .join('\n\n');
 }
 
-/** The entry for a field and its flag, or for a flag without a field. */
+/** Returns the Markdown section for a field and its flag, or for a flag without a field. */
 function entryOf(name: string, field: Field): string {
   const { flag, key, about } = field;
   return [
@@ -188,7 +188,7 @@ function typeOf({ type }: Field): string {
   return name;
 }
 
-/** The syntax for passing a list or map to a flag. */
+/** Returns the syntax for passing a list or map to a flag; '' for other types. */
 const flagForm = ({ type: { name } }: Field) => (name.includes('…') ? ` as \`${name}\`` : '');
 
 function defaultOf({ type, fallback }: Field): string {

@@ -27,7 +27,7 @@ function manPage(program: Command): string {
   ].join('\n');
 }
 
-/** The visible commands, each with its options and subcommands. */
+/** Returns the roff text for the visible commands, each with its options and subcommands. */
 function commandsOf(parent: Command, path: string): string[] {
   const help = parent.createHelp();
   return help

@@ -54,7 +54,7 @@ export class PrivateHost implements AsyncDisposable {
     );
   }
 
-  /** Creates the host; rejects if the real host does not permit it. */
+  /** Creates the simulated host; rejects if the real host does not permit it. */
   static async start(): Promise<PrivateHost> {
     const host = new PrivateHost(mkdtempSync(join(tmpdir(), 'podwright-private-')));
     const first = await createInterface({ input: host.#init.stdout! })[Symbol.asyncIterator]().next();
@@ -68,7 +68,6 @@ export class PrivateHost implements AsyncDisposable {
     return this.#init.pid!;
   }
 
-  /** The command line that runs `words` on the host in `workingDirectory`. */
   command(workingDirectory: string, ...words: string[]): string[] {
     const of = `/proc/${this.#init.pid}/ns`;
     const namespaces = [`--mount=${of}/mnt`, `--net=${of}/net`, `--pid=${of}/pid_for_children`];

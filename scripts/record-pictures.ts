@@ -13,7 +13,7 @@ import { PrivateHost } from './private-host.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
 const CTRL_C = '\x03';
-/** Pause for readers to read the output. */
+/** Pause in a recording, which gives the audience time to read the output. */
 const READING_MS = 1500;
 
 type Picture = { file: string; title: string; size: TerminalSize; play: (terminal: TerminalSession) => Promise<void> };

@@ -20,7 +20,7 @@ const TEST_TIMEOUT_MS = 3 * 60_000;
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
 const totals = { passed: 0, failed: 0 };
-/** Events of all files for the report, in file order. */
+/** Test events of all files, in file order, as input for the report. */
 const shown = new PassThrough({ objectMode: true });
 
 /** Files that failed while other lists were running, with their failures; they are rerun alone. */

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createCgroup, discoverCgroups } from '@podwright/host';
 
-/** The node name used for every kubelet under comparison. */
+/** Node name of all kubelets that are compared with each other. */
 export const NODE_NAME = 'node';
 
 /** Eviction signals. All are disabled, so that a full disk does not evict pods. */
@@ -23,7 +23,6 @@ export type UpstreamKubeletOptions = {
   ports: { readOnly?: number; https: number; healthz: number };
   /** Parent of the kubelet's `kubepods` cgroup. A kubelet kills all unknown processes there, so two kubelets must not share it. */
   cgroupRoot: string;
-  /** Additional flags. */
   flags?: string[];
   /** Fields that override those of the default configuration. */
   configuration?: object;

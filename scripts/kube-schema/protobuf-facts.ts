@@ -21,7 +21,7 @@ export function readMessages(directory: string): Message[] {
     );
 }
 
-/** Messages that are a single value in JSON, with their type names in our data. */
+/** Protobuf messages that are a single value in JSON, with their type names in the generated schema. */
 const VALUES: Record<string, string> = {
   'k8s.io.apimachinery.pkg.api.resource.Quantity': 'quantity',
   'k8s.io.apimachinery.pkg.apis.meta.v1.Time': 'time',

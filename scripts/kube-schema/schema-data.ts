@@ -11,7 +11,7 @@ import { isStruct, readMessages } from './protobuf-facts.ts';
 import { readResources } from './resource-rows.ts';
 import { typeTexts } from './type-texts.ts';
 
-/** Facts about Go structs, extracted by `goFieldsText`. */
+/** Path of the text file with facts about Kubernetes' Go structs, written by `goFieldsText`. */
 export const GO_FIELDS = join(import.meta.dirname, 'go-fields.txt');
 
 /** The text of `go-fields.txt`, from the sources of Kubernetes' modules (`api`, `apimachinery` and so on) under `sources`. */
@@ -28,7 +28,7 @@ export function schemaData(directory: string): string {
   return JSON.stringify({ groups: GROUPS, resources: readResources(directory), types });
 }
 
-/** The source of the module that is committed. */
+/** Returns the source of the generated TypeScript module, which contains the schema compressed by Brotli. */
 export function schemaModule(data: string): string {
   const params = {
     [constants.BROTLI_PARAM_SIZE_HINT]: data.length,

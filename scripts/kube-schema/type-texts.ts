@@ -8,7 +8,7 @@ import { fieldType, type Message, type ProtoField, shortName } from './protobuf-
 
 type Facts = { messages: Message[]; definitions: Map<string, Definition>; goTypes: Map<string, GoType> };
 
-/** The texts, by the short names of the types. */
+/** Returns one text per Kubernetes type, keyed by the type's short name. */
 export function typeTexts({ messages, definitions, goTypes }: Facts): Record<string, string> {
   const whole = withInlined({ messages, definitions, goTypes });
   const texts = messages.map((message): [string, string] => {
@@ -45,7 +45,10 @@ function withInlined({ messages, definitions, goTypes }: Facts): Map<string, Def
 
 type Around = { message: Message; definition: Definition; go: GoType | undefined };
 
-/** One line: number, JSON name, type, flags and the words of `mergeWords`; finally `:` and the Go type name, unless it is the usual one. */
+/**
+ * Returns the line for a field: number, JSON name, type, flags and the words of `mergeWords`; finally `:` and the Go type name, unless it
+ * can be derived from the protobuf type.
+ */
 function fieldText(field: ProtoField, { message, definition, go }: Around): string {
   const [number] = field;
   const usual = usualGoField(field, message.protoPackage);

@@ -9,7 +9,7 @@ import type { PublishedManifest } from './manifest.ts';
 
 type Found = { module: string; name: string };
 
-/** `directory` contains a staged package. */
+/** Returns the API report of the staged package in `directory`. */
 export function apiReport(directory: string): string {
   const { name, exports }: PublishedManifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const modules = new Modules(directory);
@@ -73,7 +73,7 @@ class Modules {
     return this.#file(module).declared.get(name)!.join('\n');
   }
 
-  /** The package's declarations that these refer to, directly or indirectly, sorted by name. */
+  /** Returns the declarations of the package that `declarations` refer to, directly or indirectly, sorted by name. */
   referredBy(declarations: Found[]): Found[] {
     const found = new Map(declarations.map((one) => [keyOf(one), one]));
     for (const one of found.values())

@@ -35,7 +35,7 @@ export function publishedManifest(
     name,
     name.startsWith(`${scope}/`) ? version : range,
   ]);
-  // The Node.js types match the user's Node.js version.
+  // `@types/node` is a dependency with an open range, so that its version can match the user's Node.js.
   const needed: Record<string, string> = { ...Object.fromEntries([...fixed, ...types]), '@types/node': '>=22' };
   const { repository } = workspace;
   return {

@@ -9,7 +9,7 @@ import { nativeLoaders } from './native-parts.ts';
 export type Chunks = {
   /** Code by file name; `podwright.js` exports `main`. */
   code: Map<string, string>;
-  /** The metafile of the command and the dashboard page. */
+  /** esbuild's metafile for the command and the dashboard page. */
   metafile: Metafile;
 };
 
@@ -33,7 +33,7 @@ export async function makeChunks(): Promise<Chunks> {
   }
 }
 
-/** Imports of chunks become calls to `require`; `import()` of other files is left as is. */
+/** Converts an ES module chunk to CommonJS: imports of chunks become calls to `require`; `import()` of other files is left as is. */
 async function toCommonJs(file: string): Promise<string> {
   const source = readFileSync(file, 'utf8').replaceAll(
     /\bimport\(("\.\/chunk-\w+\.js")\)/g,

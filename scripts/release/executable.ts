@@ -83,7 +83,7 @@ async function buildMain(outfile: string): Promise<void> {
   });
 }
 
-/** The parts, by name: chunks, compiled code and native parts. */
+/** Returns the files embedded in the executable, by name: chunks, compiled code and native parts. */
 function makeParts(directory: string, { code }: Chunks, architecture: Architecture): Map<string, Buffer> {
   const folders = { chunks: join(directory, 'chunks'), code: join(directory, 'code') };
   for (const folder of Object.values(folders)) mkdirSync(folder);

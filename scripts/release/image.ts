@@ -95,7 +95,6 @@ function copy(from: string, to: string): void {
   cpSync(realpathSync(from), to);
 }
 
-/** Copies the licenses of the host packages that own the files. */
 function copyLicences(root: string, paths: string[]): void {
   for (const owner of new Set(paths.map(ownerOf))) {
     const file = `/usr/share/doc/${owner}/copyright`;
@@ -110,7 +109,7 @@ function ownerOf(path: string): string {
     try {
       return run('dpkg', ['-S', candidate]).split(':')[0]!;
     } catch {
-      // the file may be recorded under its other path
+      // dpkg may have recorded the file under its path without or with the symlink to /usr: try the next path
     }
   }
   throw new Error(`make the image: no package of the host owns ${path}, so its licence is unknown`);

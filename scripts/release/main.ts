@@ -24,7 +24,7 @@ const [directory = 'dist/release', architecture] = process.argv.slice(2);
 if (architecture !== undefined && architecture !== 'x64')
   throw new Error(`${architecture}: only x64 can be made alone`);
 const x64Only = architecture === 'x64';
-/** Names of the files of a release. */
+/** Names of files in a release directory. Other files keep the directory from being replaced. */
 const OWN_NAME = /^(?:podwright[-_].+|npm|install\.sh|SHA256SUMS)$/;
 // File modes are part of the release and must not depend on the caller's umask.
 process.umask(0o022);

@@ -33,7 +33,7 @@ const LOADERS = [
   },
 ];
 
-/** Replaces the files of both packages that locate and load the native part. */
+/** An esbuild plugin that replaces the files of koffi and better-sqlite3 that locate and load their native parts. */
 export const nativeLoaders: Plugin = {
   name: 'native-loaders',
   setup(build) {

@@ -7,7 +7,7 @@ import { npmArchive } from './npm-archive.ts';
 export const ARCHITECTURES = ['x64', 'arm64'] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
-/** The version used to run and test a checkout. */
+/** The Node.js version that checkouts run and are tested with, as set in scripts/setup.sh. */
 export const NODE_VERSION = /^NODE_VERSION=.*:-([\d.]+)\}/m.exec(readFileSync('scripts/setup.sh', 'utf8'))?.[1] ?? '';
 /** Integrity hashes of the npm packages that contain this version of Node.js. */
 const INTEGRITY = {

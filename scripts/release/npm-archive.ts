@@ -12,7 +12,6 @@ export type NpmArchive = {
   version: string;
   /** The archive's integrity hash, as in package-lock.json. */
   integrity: string;
-  /** The files to unpack. */
   files: string[];
   /** Called once, with the directory containing the unpacked files. */
   prepare?: (directory: string) => void;

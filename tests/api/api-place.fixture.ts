@@ -8,10 +8,10 @@ import { findProgram } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
-/** `PODWRIGHT_KUBECTL`, or the kubectl in PATH. */
+/** Path of kubectl: `PODWRIGHT_KUBECTL`, or else the kubectl in PATH. */
 export const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl') ?? 'kubectl';
 
-/** Returns the minor version of kubectl. Throws if kubectl is not installed. */
+/** Throws if kubectl is not installed. */
 export function kubectlMinor(): number {
   const { stdout, error } = spawnSync(KUBECTL, ['version', '--client', '--output=json'], { encoding: 'utf8' });
   if (error !== undefined) throw error;
@@ -50,7 +50,6 @@ export class ApiPlace {
     await this.#server.until(/the Kubernetes API is available/);
   }
 
-  /** Sends a signal to the server and waits for it to exit. */
   async stopServer(signal: NodeJS.Signals): Promise<void> {
     const server = this.#server!;
     server.child.kill(signal);
@@ -82,7 +81,6 @@ export class ApiPlace {
     return this.file(`${user}.kubeconfig`, stdout);
   }
 
-  /** Runs another podwright command. */
   podwright(...args: string[]): Result {
     const [program, ...all] = this.#command(...args);
     const { status, stdout, stderr } = spawnSync(program!, all, { encoding: 'utf8', env: this.#env });

@@ -156,7 +156,7 @@ class RunningApi {
 
 type Slice = { endpoints: { addresses: string[] }[]; ports: { port: number }[] };
 
-/** Returns the host's addresses in the tests' Service ranges. */
+/** Returns those of the host's addresses that are in the Service ranges of these tests. */
 const ownAddresses = () => host.onHost('ip -4 -o address show').match(/10\.174\.\d+\.\d+\/\d+/g) ?? [];
 
 test('pods and the host reach the API by all of its names with default settings, but other machines do not', async () => {
@@ -193,7 +193,7 @@ test('a start after a kill reuses the addresses, and pods reach the API again', 
   assert.deepEqual(ownAddresses(), []);
 });
 
-/** Returns the ranges recorded by this test's nodes, by directory name. */
+/** Returns the Service address ranges recorded by this test's nodes, by the name of the node's directory. */
 function recordedRanges(): Record<string, string[]> {
   const records = readdirSync(CLAIMS).map((name) => join(CLAIMS, name, 'claim.json'));
   const claims = records.filter((path) => existsSync(path)).map((path) => JSON.parse(readFileSync(path, 'utf8')));

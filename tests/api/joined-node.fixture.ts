@@ -88,7 +88,6 @@ export class JoinedNode {
     );
   }
 
-  /** Writes a static pod manifest to the node's manifest directory. */
   writeManifest(name: string, pod: PodGiven): void {
     const [path, unfinished] = [name, `.${name}`].map((one) => this.#place.path('root/manifests', one));
     writeFileSync(unfinished!, JSON.stringify(podOf(pod)));

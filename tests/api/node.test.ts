@@ -18,7 +18,7 @@ const PATIENCE_MS = 60_000;
 let bundle: Bundle;
 let place: NodePlace;
 let daemon: StartedProgram;
-/** The log of a daemon after it was killed. */
+/** The log that a node daemon had written before it was killed. */
 let logged = '';
 let kubeconfig = '';
 
@@ -147,7 +147,7 @@ suite('a standalone node with the Kubernetes API', () => {
 
   test('syncs its writes to disk with the durability setting `power`', () => {
     const { stdout } = spawnSync('ls', ['-l', `/proc/${daemon.child.pid}/fd`], { encoding: 'utf8' });
-    // the WAL is open twice: by SQLite, and for the syncs
+    // the WAL is open twice: SQLite has opened it, and so has the code that syncs it to disk
     assert.equal(stdout.match(/\/objects\.db-wal$/gm)?.length, 2, stdout);
   });
 

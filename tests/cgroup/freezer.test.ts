@@ -17,7 +17,7 @@ import {
 } from '@podwright/host';
 
 const found = await discoverCgroups();
-/** The hierarchies on this host that can freeze processes. */
+/** The cgroup hierarchies on this host that can freeze processes. */
 const trees = found.trees.filter(({ version, controllers }) => version === 2 || controllers.includes('freezer'));
 const bound = () => AbortSignal.timeout(20_000);
 
@@ -55,7 +55,7 @@ function hasFile(path: string): true | undefined {
 }
 
 const count = 'i=0; while :; do i=$((i+1)); echo $i >count; [ $i = 50 ] && touch ready; done';
-/** Four chains of processes; each process starts the next one and exits. */
+/** A script with four chains of processes; each process starts the next one and exits. */
 const fork =
   'f() { echo x >>count; sleep 0.0$(($$ % 9)); f & }; f & f & f & f & sleep 0.2; touch ready; wait; sleep 1000';
 

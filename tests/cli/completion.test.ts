@@ -35,7 +35,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Flags that select the node. */
+/** Returns the flags that make `podwright` use the node of this test. */
 const node = () => `--root ${place.path('root')} --state ${place.path('state')}`;
 const environment = () => ({
   ...process.env,

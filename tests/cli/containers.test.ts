@@ -111,7 +111,6 @@ test('exec accepts a command without --, passes on exit codes, and returns 126 a
   assert.match(bare.err, /the command is missing/);
 });
 
-/** Returns the child processes of a process. */
 function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return children === '' ? [] : children.split(' ').map(Number);
@@ -253,7 +252,6 @@ test('cp writes only requested files, even with a malicious tar in the container
   await side('mv', '/bin/tar.kept', '/bin/tar');
 });
 
-/** Returns the response of a server on a port of this host. */
 async function request(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /index.html HTTP/1.0\r\n\r\n');

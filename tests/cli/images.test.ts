@@ -24,7 +24,7 @@ after(async () => {
 
 const names = async () =>
   (await place.json<{ repoTags: string[] }[]>('images')).flatMap(({ repoTags }) => repoTags).sort();
-/** Runs a shell script in which `podwright` calls the tested command. */
+/** Runs a bash script in which `podwright` is a function that runs the tested command on this node. */
 const shell = (script: string) =>
   place.startProgram('bash', '-c', `podwright() { ${place.command().join(' ')} "$@"; }; ${script}`).ended();
 
@@ -119,7 +119,7 @@ test('rmi removes a name, and an image in use only with --force', async () => {
   assert.equal(await place.ok('rmi', 'r.test/app:1', 'r.test/app:2'), 'untagged r.test/app:1\nuntagged r.test/app:2\n');
   await place.ok('apply', place.file('pod.yaml', podManifest('user', forever)));
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
-  // unused names can be removed while the pod is running
+  // image names that the running pod does not use can be removed
   assert.equal(await place.ok('rmi', 'r.test/app:3'), 'untagged r.test/app:3\n');
   for (const reference of [exampleImage, (await place.ok('images', '-q')).trim()]) {
     const { code, err } = await place.call('rmi', reference);

@@ -159,7 +159,7 @@ test('commands load only what they need', async (t) => {
     'node-paths.ts',
     'read-text.ts',
   ]);
-  // built-ins that importing node:http and node:fs would load, and that a request to a node does not need
+  // Node.js modules that importing node:http and node:fs would load, although a request to a node does not need them
   const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises', 'http', 'readline'];
   assert.deepEqual(
     late.filter((name) => ps.builtins.includes(name)),
@@ -167,7 +167,7 @@ test('commands load only what they need', async (t) => {
   );
   assert.ok(ps.builtins.includes('net'));
 
-  // built-ins needed only for URLs and for starting a node
+  // Node.js modules that are needed only for URLs and for starting a node
   const manifest = join(directory, 'pod.yaml');
   writeFileSync(
     manifest,

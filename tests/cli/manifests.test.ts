@@ -22,7 +22,6 @@ const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {se
 const configMap = (name: string, data: string, more = '') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {a: "${data}"}\n${more}`;
 
-/** Returns a pod manifest with these additional spec fields. */
 const podWith = (name: string, spec: string) =>
   podManifest(name, forever).replace('spec:\n', `spec:\n${spec.replaceAll(/^/gm, '  ')}\n`);
 

@@ -1,4 +1,4 @@
-/** `podwright run` when pods cannot run or the node stops. */
+/** `podwright run` when its pods cannot run, or its node stops. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, type TestContext, test } from 'node:test';

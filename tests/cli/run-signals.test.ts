@@ -22,7 +22,7 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
 
 const wait = (durationMs: number) => new Promise((resolve) => setTimeout(resolve, durationMs));
 
-/** When the first signal is sent, how many signals are sent, and the interval between them. */
+/** When to send the first signal, how many signals to send, and the interval between them. */
 type Volley = { afterMs: number; signals: number; apartMs: number };
 
 /** Sends SIGINT to a command on pipes, or types Ctrl-C at its terminal. */

@@ -22,7 +22,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Patterns that no message may contain. */
+/** Patterns that no error message may contain, with the reason. */
 const WRONG: [string, RegExp][] = [
   ['the name of an errno', /\bE(?:[A-Z]{3,}|_[A-Z]+)\b/],
   ['an id of 64 digits', /(?<![\w:@])[0-9a-f]{64}/],
@@ -123,7 +123,7 @@ test('a failed or partial write of the output is an error', () => {
   };
   check('"$@" help files >/dev/full', 'output: no space left on device');
   check('"$@" --help >/dev/full', 'output: no space left on device');
-  // the limit allows writing the first KiB
+  // a file size limit of 1 KiB (`ulimit -f`), so only the rest of the output fails
   check(`trap '' XFSZ; ulimit -f 1; "$@" help manifests >${place.path('input/part')}`, 'output: file too large');
   assert.equal(shell('"$@" help files | head -c 1').status, 0);
 });

@@ -69,7 +69,6 @@ export class ClusterKubelet {
     await waitFor(() => holds(this.handle.pods()) || undefined, { intervalMs: 5, signal });
   }
 
-  /** Stops everything and removes the pod cgroups. */
   async end(): Promise<void> {
     await this.handle.close();
     this.client.close();

@@ -38,12 +38,11 @@ type ControlPlane = {
   stop(): Promise<void>;
 };
 
-/** The fields that identify an object. */
+/** The fields that identify a Kubernetes object. */
 type Named = Pick<ApiObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 export class Cluster implements AsyncDisposable {
   readonly #plane: ControlPlane;
-  /** A client with full access. */
   readonly admin: RawClient;
   /** Podwright's API server, for fault injection and its record of requests; undefined for a real control plane. */
   readonly own: OwnControlPlane | undefined;
@@ -84,7 +83,6 @@ export class Cluster implements AsyncDisposable {
     return new RawClient(this.#plane, credential);
   }
 
-  /** Creates a token that lets a node request its first certificate. */
   async bootstrapToken(): Promise<Credential & { kind: 'token' }> {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const stringData = {
@@ -166,7 +164,6 @@ export class Cluster implements AsyncDisposable {
     await bind('podwright:node-client-renewal', `${approver}:selfnodeclient`, 'system:nodes');
   }
 
-  /** Creates or replaces objects; returns them as stored. */
   async apply(...objects: ApiObject[]): Promise<ApiObject[]> {
     const stored: ApiObject[] = [];
     for (const object of objects) {
@@ -179,7 +176,6 @@ export class Cluster implements AsyncDisposable {
     return stored;
   }
 
-  /** Returns an object; undefined if it does not exist. */
   async find(named: Named): Promise<ApiObject | undefined> {
     const answer = await this.admin.get(pathOf(named));
     if (answer.status === 404) return undefined;
@@ -187,7 +183,6 @@ export class Cluster implements AsyncDisposable {
     return answer.body as ApiObject;
   }
 
-  /** Waits until an object meets the condition, and returns it. */
   async until(named: Named, holds: (object: ApiObject) => boolean): Promise<ApiObject> {
     let last: ApiObject | undefined;
     const look = async () => {
@@ -200,7 +195,6 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
-  /** Waits until an object has been deleted. */
   async untilGone(named: Named): Promise<void> {
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for the end of ${pathOf(named)}`);
     await waitFor(async () => ((await this.find(named)) === undefined ? true : undefined), { intervalMs: 20, signal });

@@ -25,7 +25,7 @@ export class CsiClaims {
     });
   }
 
-  /** Sets an object's status, as a controller would; creates the object if no controller has. */
+  /** Sets an object's status, as a controller would. Creates the object if it does not exist. */
   async setStatus(object: ApiObject, status: object): Promise<void> {
     if ((await this.#cluster.find(object)) === undefined) await this.#cluster.apply(object);
     const answer = await this.#cluster.admin.patch(`${pathOf(object)}/status`, 'merge', { status });

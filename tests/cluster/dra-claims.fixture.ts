@@ -1,4 +1,4 @@
-/** Devices of a DRA driver in a cluster. If there are no controllers and no scheduler, does their work on claims. */
+/** Devices of a DRA driver in a cluster. If the cluster has no controllers and no scheduler, does their work on claims. */
 import assert from 'node:assert/strict';
 import { type ApiObject, type Cluster, pathOf } from './cluster.fixture.ts';
 
@@ -62,7 +62,6 @@ export class ClaimedDevices {
     return created;
   }
 
-  /** Creates a pod that requests an extended resource offered by the driver. */
   async createExtended(pod: ApiObject, resourceName: string): Promise<ApiObject> {
     const { cluster } = this.#place;
     const created = (await cluster.apply(pod))[0]!;

@@ -32,7 +32,7 @@ after(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** Returns a pod's events as soon as they meet the condition. */
+/** Returns a pod's events as soon as `hold` returns true for them. */
 async function eventsOf(pod: string, hold: (events: ShownEvent[]) => boolean): Promise<ShownEvent[]> {
   using signal = withTimeout(undefined, 60_000, `wait for the events of ${pod}`);
   const look = async () => {

@@ -24,7 +24,7 @@ process.env.MALLOC_ARENA_MAX ??= '1';
  * so the heap stays at the size V8 has let it reach: 34 MiB more, both after the second and after the third round.
  */
 const RSS_SLACK_MIB = fastPaths ? Math.min(15, 0.02 * PODS * ROUNDS) : 50;
-/** An idle daemon collects the pods' garbage within two checks, which run every 5 s. */
+/** An idle daemon collects deleted pods' garbage within two checks, which run every 5 s. */
 const COLLECTED_MS = 30_000;
 /** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 30_000 + PODS * 1500;
@@ -88,7 +88,10 @@ async function podsThere(): Promise<ApiObject[]> {
   return (await cluster.admin.get(collectionOf(object('Pod', '')))).body.items;
 }
 
-/** Returns everything the node has on the host. If there are no pods, that is the node itself and its ready sandboxes. */
+/**
+ * Returns the processes, mounts, cgroups, links, rules and files that the node has on the host, without their IDs. If there are no pods,
+ * they belong to the node itself and its ready sandboxes.
+ */
 const onHost = () =>
   place
     .leftovers()
@@ -96,7 +99,7 @@ const onHost = () =>
     .sort();
 const OF_PODS = /\/kubelet\/(pods|trash|pod-statuses)\/|\/pod[\da-f]{8}-/;
 
-/** Returns what is on the host once it has been stable for a second, when old sandboxes are gone and new ones are ready. */
+/** Returns what `onHost` returns once this has not changed for a second, so that old sandboxes are gone and new ones are ready. */
 async function atRest(): Promise<string[]> {
   let seen = onHost();
   await place.until(async () => {

@@ -42,7 +42,6 @@ type Csr = {
   status?: { certificate?: string };
 };
 
-/** Returns the CSRs created by matching users. */
 async function requestsOf(signer: string, username: RegExp): Promise<Csr[]> {
   const { body } = await cluster.admin.get('/apis/certificates.k8s.io/v1/certificatesigningrequests');
   return (body.items as Csr[]).filter(
@@ -112,7 +111,7 @@ test('a node requests its first certificate with a bootstrap token, and then aut
   for (const name of ['kubelet.conf', 'pki/kubelet-client-current.pem'])
     assert.equal(statSync(path(name)).mode & 0o777, 0o600, name);
   assert.ok(!readFileSync(path('kubelet.conf'), 'utf8').includes('token'));
-  // restarting does not require the bootstrap token
+  // a kubelet that has a certificate restarts without the bootstrap token
   write('bootstrap.conf', 'nonsense');
   const again = await open({ bootstrapKubeconfig });
   assert.ok(await isNode(again.connect(), 'first'));

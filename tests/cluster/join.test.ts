@@ -13,7 +13,6 @@ const NODE = 'joined';
 let bundle: Bundle;
 let cluster: Cluster;
 let place: NodePlace;
-/** The API server's address, a bootstrap token, and the CA hash. */
 let words: { endpoint: string; token: string; hash: string };
 
 before(async () => {
@@ -27,7 +26,6 @@ after(async () => {
   bundle?.remove();
 });
 
-/** Approves all CSRs, like an administrator. */
 async function approveAll(): Promise<void> {
   const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];

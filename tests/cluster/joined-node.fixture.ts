@@ -30,7 +30,6 @@ subnet = "${subnet}"
 hard = {} # a full disk of the host must not evict pods
 `;
 
-/** Joins with `podwright join`. */
 export async function joinPodwright(
   machine: Machine,
   { server, token, hash }: Invitation,
@@ -50,7 +49,7 @@ export async function joinPodwright(
   return { machine, pki, start, kill: () => machine.kill('node'), log: () => machine.log('node') };
 }
 
-/** Starts containerd and upstream's kubelet, which requests its certificates with the token. */
+/** Starts containerd and upstream's kubelet, which requests its certificates with the bootstrap token. */
 export async function joinUpstream(machine: Machine, invited: Invitation, program: string): Promise<JoinedNode> {
   for (const name of ['net.d', 'containerd', 'manifests']) mkdirSync(machine.path(name));
   writeNetworkList(machine);

@@ -28,7 +28,7 @@ const KILLER = new URL('./step-killer.ts', import.meta.url);
 const CLAIMS = ['files', 'raw'];
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 const kills = process.env.TEST_KILLS ?? '2';
-/** Stands for never killing the kubelet: more steps than any pod's life has. */
+/** A step number at which the kubelet is never killed: more steps than any pod's life has. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** Generous timeout, to allow for a busy host. */
 const PATIENCE_MS = 30_000;
@@ -41,7 +41,7 @@ let driver: CsiDriverUnderTest;
 let claims: CsiClaims;
 let child: ChildProcess;
 before(async () => {
-  // not with a real control plane, which would detach volumes at other times
+  // a real control plane cannot be used here, because it detaches volumes at other times
   ({ cluster } = await startOwnCluster());
   claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
   runtime = await startOurRuntime('ks');
@@ -122,7 +122,7 @@ async function remains(): Promise<string[]> {
   ];
 }
 
-/** Empty directories that are left behind, as with upstream. */
+/** Empty directories that the kubelet leaves behind, like upstream's. */
 const EMPTY = new Set(['csi', `csi/${DRIVER}`, 'csi/volumeDevices']);
 
 /** Asserts that the pod exists exactly once in the runtime, on the host and in the driver. */
@@ -145,10 +145,10 @@ async function assertOnce(name: string): Promise<void> {
   );
 }
 
-/** Whether the kubelet has exited; it only does if killed. */
+/** Whether the kubelet process has exited, which it only does if killed. */
 const isKilled = () => child.exitCode !== null || child.signalCode !== null;
 
-/** Starts another kubelet if this one was killed. */
+/** Starts another kubelet if the running one has been killed. */
 async function survive(): Promise<void> {
   if (isKilled()) child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
 }
@@ -164,10 +164,10 @@ function killMessage(killAt: number): KillMessage {
 }
 
 const record = () => join(runtime.scratch, 'steps');
-/** Returns the steps recorded since the kubelet was armed. If it was killed, the last one has not been executed. */
+/** Returns the steps that the kubelet has recorded since `arm`. If it was killed, it has not executed the last one. */
 const recorded = () => readFileSync(record(), 'utf8').split('\n').slice(0, -1);
 
-/** Runs a pod from creation to removal, attaching its volumes on the way, and has the kubelet killed before a step. Returns the steps. */
+/** Runs a pod from creation to removal, attaching its volumes on the way, while the kubelet is killed before a step. Returns the steps. */
 async function live(killAt: number): Promise<string[]> {
   await survive();
   await liveOnce(killAt);
@@ -186,7 +186,7 @@ async function liveOnce(killAt: number): Promise<void> {
     isKilled() || holds(await cluster.find(pod)) || undefined;
   await until(`start ${name}`, () => has((object) => object !== undefined && isReady(object)));
   if (isKilled()) {
-    // every other time, delete the pod while no kubelet is running
+    // with every other `killAt`, the pod is deleted while no kubelet is running
     if (killAt % 2 === 1) return endWithout(pod);
     await survive();
     await cluster.until(pod, isReady);

@@ -53,7 +53,7 @@ const configMap = (name: string, data: Record<string, string> = {}): ConfigMap =
 
 const place = (name: string) => ({ namespace: NAMESPACE, name });
 
-/** Starts an informer for the tests' objects, and tracks the state according to the changes it reports. */
+/** Starts an informer for the tests' ConfigMaps, and tracks them according to the changes that the informer reports. */
 function follow(client: KubeClient) {
   const reported = new Map<string, ConfigMap>();
   const problems: string[] = [];
@@ -73,7 +73,7 @@ function follow(client: KubeClient) {
 const versionsOf = (objects: Iterable<KubeObject>) =>
   [...objects].map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
 
-/** Waits until the reported state equals the server's. Calls `nudge` before each retry. */
+/** Waits until the ConfigMaps reported by the informer equal those on the server. Calls `nudge` before each retry. */
 async function untilCaughtUp(
   client: KubeClient,
   followed: ReturnType<typeof follow>,
@@ -208,7 +208,7 @@ async function write(client: KubeClient, step: number): Promise<void> {
   else await client.patch(CONFIG_MAPS, place(name), { type: 'merge', body });
 }
 
-// each test has its own server
+// these tests can run concurrently, because each has its own server
 describe('an informer', { concurrency: true }, () => {
   for (const [what, fault, times] of FAULTS) {
     it(`catches up if watches ${what}, and never goes back`, async () => {
@@ -223,7 +223,7 @@ describe('an informer', { concurrency: true }, () => {
           using followed = follow(client);
           for (let step = 0; step < 20; step++) await write(writer, step);
           active.remove();
-          // the server may hold back the first of two events until the second one occurs
+          // the server may hold back the first of two events until the second one occurs, so write again while waiting
           let nudges = 0;
           const patch = () => ({ type: 'merge' as const, body: { data: { nudges: String(nudges++) } } });
           await writer.create(CONFIG_MAPS, configMap('last'));

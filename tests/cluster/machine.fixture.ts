@@ -65,7 +65,7 @@ export class Machine implements AsyncDisposable {
     return join(this.directory, ...names);
   }
 
-  /** Writes a file to the directory and returns its path. */
+  /** Writes a file to the machine's directory and returns its path. */
   file(name: string, text: string): string {
     writeFileSync(this.path(name), text, { mode: 0o600 });
     return this.path(name);
@@ -96,14 +96,14 @@ export class Machine implements AsyncDisposable {
     return await program.ended();
   }
 
-  /** Runs a command that must succeed, and returns its output. */
+  /** Runs a command on the machine, which must succeed, and returns its output. */
   async ok(...words: string[]): Promise<string> {
     const { code, out, err } = await this.call(...words);
     if (code !== 0) throw new Error(`${words.join(' ')}: exit code ${code}\n${out}\n${err}`);
     return out;
   }
 
-  /** Repeats a command until its output passes the check, and returns that output. */
+  /** Repeats a command on the machine until its output passes the check, and returns that output. */
   async until(check: (out: string) => boolean, ...words: string[]): Promise<string> {
     let last: Ended | undefined;
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${words.join(' ')}`);

@@ -22,7 +22,7 @@ export type NodeKubelet = {
   restart(given?: Partial<KubeletOptions>): Promise<void>;
 };
 
-/** Starts a kubelet that is stopped when the test ends. `credential` must be the node's. */
+/** Starts a kubelet, which is stopped when the test ends. `credential` is the client certificate or token of the kubelet's node. */
 export async function startNode(
   t: TestContext,
   { place, credential, ...given }: Partial<KubeletOptions> & { place: Place; credential: Credential },

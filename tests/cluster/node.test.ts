@@ -154,7 +154,7 @@ test('an idle node only sends heartbeats, as many as upstream', async (t) => {
   const { 'patch leases': leases = 0, 'patch nodes/status': patches = 0, ...others } = counted(server);
   assert.deepEqual(others, {});
   assert.equal(leases <= seconds * 4 + 1, true, `${leases} renewals in ${seconds} s`);
-  // The first period may be as short as half of the others.
+  // The first interval between two status reports may be half as long as the following ones.
   assert.equal(patches >= 1 && patches <= seconds + 2, true, `${patches} reports in ${seconds} s`);
 });
 
@@ -192,7 +192,7 @@ test('after the control plane is restored from a backup the node catches up with
   await server.resume();
   await waitFor(async () => (await running()).join() === 'kept' || undefined, { intervalMs: 20, signal });
   const seconds = (performance.now() - begunAt) / 1000;
-  // heartbeats alone are four lease renewals and ten reads per second here
+  // heartbeats alone make four lease renewals and ten reads per second in this test
   const others = server.requests.all.filter(({ resource, verb }) => resource !== 'leases' && verb !== 'get').length;
   assert.ok(others < 60 + 15 * seconds, `${others} requests in ${seconds} s`);
 });

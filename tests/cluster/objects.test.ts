@@ -291,7 +291,7 @@ test('a claim’s local volume is mounted once it is bound', async () => {
       },
     },
   } as ApiObject);
-  // with a real control plane, a controller does this too
+  // a real control plane has a controller that sets this status as well
   const status = '/api/v1/namespaces/shop/persistentvolumeclaims/data/status';
   await cluster.admin.patch(status, 'merge', { status: { phase: 'Bound' } });
   await reports(`MountVolume.NewMounter initialization failed for volume "disk" : path "${path}" does not exist`);

@@ -13,7 +13,6 @@ import { Faults } from './faults/faults.ts';
 import { FaultyHandler } from './faults/faulty-handler.ts';
 import { RequestRecord } from './faults/request-record.ts';
 
-/** A snapshot of the objects. */
 type Backup = { path: string; revision: number };
 
 export class OwnControlPlane {
@@ -82,7 +81,7 @@ export class OwnControlPlane {
     return backup;
   }
 
-  /** Restores the objects and the revision from a backup, as if etcd were restored from a snapshot. The server must be paused. */
+  /** Restores the server's objects and revision from a backup, as if etcd were restored from a snapshot. The server must be paused. */
   async restore({ path, revision }: Backup): Promise<void> {
     const objects = join(this.#directory, 'objects.db');
     await rm(`${objects}-wal`, { force: true });

@@ -184,7 +184,7 @@ test('labels and taints set by other clients apply when a pod is admitted', asyn
   const refused = kubelet.pod('refused');
   await cluster.apply(refused);
   if (cluster.own !== undefined) {
-    // not with a real control plane, which deletes a failed pod right away
+    // on a real control plane, a failed pod is deleted right away, so its status cannot be read
     const status = statusOf(await cluster.until(refused, (object) => statusOf(object)?.phase === 'Failed'));
     assert.equal(status.reason, 'TaintToleration');
     assert.match(status.message!, /^Pod was rejected: Predicate TaintToleration failed: node\(s\) had taints/);

@@ -12,7 +12,6 @@ export type Answer = {
 
 export type CallOptions = { body?: unknown; type?: string; headers?: Record<string, string> };
 
-/** An event of a watch. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read objects of every kind
 export type RawEvent = { type: string; object: any };
 
@@ -102,7 +101,7 @@ export class RawWatch implements AsyncDisposable {
     });
   }
 
-  /** An incomplete line, as received so far. */
+  /** The last, incomplete line received on the watch so far. */
   get rest(): string {
     return this.#rest;
   }
@@ -124,7 +123,7 @@ export class RawWatch implements AsyncDisposable {
     return this.#events.shift();
   }
 
-  /** Returns the next events as `TYPE name`; bookmarks have no name. */
+  /** Returns the next `count` events as `TYPE name`; bookmarks have no name. */
   async names(count: number): Promise<string[]> {
     const names: string[] = [];
     while (names.length < count) {
@@ -135,7 +134,6 @@ export class RawWatch implements AsyncDisposable {
     return names;
   }
 
-  /** Stops reading. */
   pause(): void {
     this.#stream.pause();
   }

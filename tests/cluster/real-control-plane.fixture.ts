@@ -47,7 +47,7 @@ export class RealControlPlane {
     this.#options = options;
   }
 
-  /** PIDs of the programs; `setpriv` execs each program in its own process. */
+  /** PIDs of the control plane's programs; `setpriv` execs each program in its own process. */
   get pids(): number[] {
     return this.#children.map(({ pid }) => pid!);
   }
@@ -95,7 +95,7 @@ export class RealControlPlane {
     if (hasScheduler) this.#run('kube-scheduler', this.#binary('kube-scheduler'), admin);
   }
 
-  /** Stops all programs in reverse order, and removes the directory. */
+  /** Stops all programs of the control plane in reverse order, and removes their directory. */
   async stop(): Promise<void> {
     for (const child of this.#children.reverse()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -120,7 +120,7 @@ export class RealControlPlane {
 
   #run(name: string, program: string, flags: string[]): void {
     const log = openSync(this.#path(`${name}.log`), 'a');
-    // Programs are killed when this process exits, however it does.
+    // The kernel kills the programs when this process exits, for whatever reason.
     const command = ['--pdeathsig', 'KILL', program, ...flags];
     this.#children.push(spawn('setpriv', command, { stdio: ['ignore', log, log], cwd: this.#directory }));
   }

@@ -202,7 +202,7 @@ const briefPod = (node: string) => ({
 
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----\n/;
 
-/** Replaces the client certificate with one for the same key that is about to expire. */
+/** Replaces a node's client certificate with one for the same key that is about to expire. */
 async function age({ machine, pki }: JoinedNode): Promise<void> {
   const path = join(pki, 'kubelet-client-current.pem');
   const [key] = PRIVATE_KEY.exec(await machine.ok('cat', path))!;

@@ -3,7 +3,7 @@ import { type ContainerFilterSchema, ContainerState, type MessageInitShape } fro
 import { createIn, type Pod, podConfig, runPod, startIn, untilExited } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
-/** A pod with one container in each state, and a stopped pod. */
+/** The subjects of the compared calls: a pod with one container in each state, and a stopped pod. */
 export type World = RuntimeToCompare & {
   pod: Pod;
   created: string;
@@ -35,7 +35,6 @@ export async function makeWorld(runtime: RuntimeToCompare): Promise<World> {
   return { ...runtime, pod, created, running, exited, stoppedPod, stranded, ambiguous };
 }
 
-/** Result of a call: its error class, or `ok`. */
 export type Outcome = ErrorCode | 'ok';
 
 /** A call with its outcome under Podwright and under containerd 1.6. If they differ, `why` gives the reason. */
@@ -246,7 +245,7 @@ const commands = [
   ),
 ];
 
-/** Run last, because they remove objects needed by other cases. */
+/** These cases run last, because they remove the container and the sandbox that other cases need. */
 const last = same('ok', {
   'the removal of a container that runs': ({ cri, running }) => cri.runtime.removeContainer({ containerId: running }),
   'the removal of a sandbox that runs': ({ cri, pod }) =>

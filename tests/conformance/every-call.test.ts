@@ -6,7 +6,7 @@ import { errorCode, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri, ImageService, RuntimeService } from '@podwright/cri';
 import { RuntimeUnderTest, removeTestPlace } from '../fixtures/runtime-under-test.ts';
 
-/** Outcome of each call with an empty request. */
+/** The expected outcome of each CRI call with an empty request. */
 const expected: Record<string, string> = {
   version: 'ok',
   status: 'ok',
@@ -73,7 +73,7 @@ async function outcomeOf(client: CriClient, service: 'runtime' | 'image', name: 
   }
 }
 
-/** Calls that v1alpha2 lacks. */
+/** CRI calls that v1alpha2 does not have. */
 const YOUNGER = new Set([
   'checkpointContainer',
   'getContainerEvents',

@@ -112,7 +112,7 @@ function sharesOf(weight: number): number {
   return [100, 256, 512, 1024, 2048].find((shares) => [linear(shares), curved(shares)].includes(weight)) ?? -1;
 }
 
-/** Reads the limits of the process's cgroup, whatever its name. */
+/** Reads the limits of the process's cgroup, which is found by PID, whatever its path. */
 async function limitsOf(cgroups: CgroupHierarchy, pid: number): Promise<Limits> {
   const read = (controller: string, file: string) => readCgroupOf(cgroups, pid, [controller, file]);
   const cpus = await read('cpuset', 'cpuset.cpus');

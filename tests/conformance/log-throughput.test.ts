@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => runtime?.end());
 
-/** Waits for the event; polling would use this process's CPU time, which is measured. */
+/** Waits for the event that the container has stopped. Polling instead would use CPU time of this process, which is measured. */
 async function untilStopped(containerId: string, begin: () => Promise<unknown>): Promise<void> {
   const events = runtime.cri.runtime.getContainerEvents({}, { signal: AbortSignal.timeout(120_000) });
   await runtime.cri.runtime.version({});

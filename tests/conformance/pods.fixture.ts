@@ -24,7 +24,6 @@ export function podConfig({ logs }: Pick<RuntimeToCompare, 'logs'>, name: string
   } satisfies MessageInitShape<typeof PodSandboxConfigSchema>;
 }
 
-/** Returns the config of a container that runs a shell script. */
 export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name: string, script: string) {
   return {
     metadata: { name, attempt: 0 },
@@ -72,7 +71,6 @@ export async function startIn(...args: Parameters<typeof createIn>): Promise<str
   return containerId;
 }
 
-/** Waits until the container has exited. */
 export async function untilExited({ cri }: RuntimeToCompare, containerId: string, patienceMs = 60_000): Promise<void> {
   const ended = async () => {
     const { status } = await cri.runtime.containerStatus({ containerId });

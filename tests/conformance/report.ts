@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 /** A spec that did not pass, with its message. */
 export type SpecOutcome = { name: string; why: string };
 
-/** Results of one run of the suite. */
 export type Totals = { passed: number; failed: SpecOutcome[]; skipped: SpecOutcome[] };
 
 /** The fields used from Ginkgo's JSON report. */

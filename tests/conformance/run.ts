@@ -66,7 +66,7 @@ async function runAll(paths: { critest: string; registryConfigDir: string }) {
   return { problems, left: await runtime.end() };
 }
 
-/** Runs the suite once; its log and report are kept in a separate directory. */
+/** Runs critest once, and writes its log and report to a separate directory. */
 async function runSuite(
   program: string,
   { socket, nriSocket }: { socket: string; nriSocket: string },

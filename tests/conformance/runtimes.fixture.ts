@@ -11,7 +11,7 @@ export type RuntimeToCompare = {
   who: 'ours' | 'containerd';
   cri: CriClient;
   image: string;
-  /** Parent of the pods' log directories. */
+  /** The directory that contains the pods' log directories. */
   logs: string;
   /** Stops the runtime and removes all its state. */
   end: () => Promise<void>;

@@ -87,7 +87,7 @@ function assertSame(before: Map<string, string[]>, now: Map<string, string[]>): 
   for (const [name, processes] of before) assert.deepEqual(now.get(name), processes, `${name} is another process`);
 }
 
-/** Kills the node and returns the processes that were running before; a start in flight may still succeed or fail. */
+/** Kills the node and returns the pods' processes that were running before. A container start in flight might still succeed or fail. */
 async function kill(daemon: StartedProgram): Promise<Map<string, string[]>> {
   const running = processesOfPods();
   daemon.child.kill('SIGKILL');
@@ -140,7 +140,7 @@ test(`twenty pods exist exactly once after ten kills while they start, run and s
     await kill(daemon);
     await deleting;
     daemon = await place.startDaemon();
-    // deletions accepted before the kill are not lost; the others are requested again
+    // request the deletions again: those accepted before the kill are not lost, but the others may be
     await place.call('delete', '-f', manifests);
     await place.until(async () => (await place.pods()).length === 0);
     assert.equal(processesOfPods().size, 0);

@@ -13,7 +13,7 @@ import { startOwnRuntime } from '../kubelet/own-runtime.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import { startOtherRuntime } from '../kubelet/suite-runtime.fixture.ts';
 
-/** A pod that fails once and then runs. */
+/** A pod whose container fails once and then keeps running. */
 const MANIFEST = (image: string) => `apiVersion: v1
 kind: Pod
 metadata: {name: twice}

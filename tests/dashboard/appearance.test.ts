@@ -35,7 +35,7 @@ const PLACES: Record<string, (tab: Page) => Promise<void>> = {
   '/events': (tab) => tab.getByText('BackOff').first().waitFor(),
 };
 
-/** axe-core rules to check in each color scheme. */
+/** The axe-core rules checked in the light and in the dark color scheme. */
 const RULES = {
   light: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] },
   dark: { type: 'rule', values: ['color-contrast'] }, // other rules do not depend on colours

@@ -17,9 +17,8 @@ let place: DashboardPlace;
 /** The attacker's server, on a different port of this host. Names under `attacker.example` also resolve to it. */
 let attacker: Server;
 let attackerPort: number;
-/** The documents on the attacker's server, by path. */
+/** The HTML documents on the attacker's server, by URL path. */
 const pages = new Map<string, string>();
-/** Requests received by the attacker. */
 const received: { url: string; headers: NodeJS.Dict<string | string[]> }[] = [];
 
 before(async () => {

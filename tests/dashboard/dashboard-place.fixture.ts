@@ -35,7 +35,7 @@ export class DashboardPlace {
     this.#daemon = parts.daemon;
   }
 
-  /** Opens the page in a new browser profile. */
+  /** Opens the dashboard's page in a new browser profile. */
   async open(options: BrowserContextOptions = {}, dashboard = this.dashboard): Promise<OpenedPage> {
     return await dashboard.open(await this.browser.newContext(options));
   }

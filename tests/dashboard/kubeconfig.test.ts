@@ -84,7 +84,7 @@ async function kubeconfig(user: string, namespace: string): Promise<string> {
   return place.node.file(`${user}.kubeconfig`, named);
 }
 
-/** Asserts that the page did nothing forbidden, and closes it. */
+/** Asserts that the page did nothing that a page must not do (`OpenedPage.problems`), and closes it. */
 async function close(page: OpenedPage): Promise<void> {
   assert.deepEqual(page.problems, []);
   await page.close();

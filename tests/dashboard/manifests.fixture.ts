@@ -18,5 +18,4 @@ export const configMap = (name: string, data: string) =>
 export const service = (name: string, app: string) =>
   `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\nspec: {selector: {app: ${app}}, ports: [{port: 80, targetPort: 8080}]}\n`;
 
-/** Joins documents into a single file. */
 export const together = (...documents: string[]) => documents.join('---\n');

@@ -39,12 +39,12 @@ export class OpenedDashboard {
     return this.#printed()[this.#links - 1]!;
   }
 
-  /** `http://127.0.0.1:PORT` */
+  /** The dashboard's origin, of the form `http://127.0.0.1:PORT`. */
   get origin(): string {
     return new URL(this.#printed()[0]!).origin;
   }
 
-  /** Opens the page in a new tab, with a new session. */
+  /** Opens the dashboard's page in a new tab, with a new session. */
   async open(context: BrowserContext): Promise<OpenedPage> {
     const page = await context.newPage();
     const opened = new OpenedPage(page);
@@ -53,14 +53,14 @@ export class OpenedDashboard {
     return opened;
   }
 
-  /** Interrupts the command. Throws if it does not exit with 0. */
+  /** Interrupts `podwright dashboard`. Throws if it does not exit with 0. */
   async stop(): Promise<void> {
     this.program.child.kill('SIGINT');
     const { code, err } = await this.program.ended();
     if (code !== 0) throw new Error(`podwright dashboard: exit code ${code}: ${err}`);
   }
 
-  /** Waits until the command has printed this many links. Throws if it exits first. */
+  /** Waits until `podwright dashboard` has printed this many links. Throws if it exits first. */
   async #until(links: number): Promise<void> {
     const { child } = this.program;
     await this.#place.until(() => this.#printed().length >= links || child.exitCode !== null, 30_000);

@@ -29,7 +29,6 @@ before(async () => {
 });
 after(() => place.stop());
 
-/** Asserts that the page has not done anything it must not do. */
 const assertNoProblems = ({ problems }: OpenedPage) => assert.deepEqual(problems, []);
 
 test('the overview shows node usage, the pods, and why one does not run', async () => {
@@ -183,7 +182,7 @@ test('the page is reachable through a forwarded port', async () => {
   relay.close();
 });
 
-/** Counts in the page how many times the banner about a lost connection is removed. */
+/** A script for the page that counts how often the banner about a lost connection is removed. */
 const COUNT_REMOVALS = `
   removals = 0;
   new MutationObserver((changes) => {

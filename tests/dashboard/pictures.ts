@@ -56,7 +56,7 @@ async function take({ file, height, colorScheme, place: where, isComplete }: Pic
   const page: OpenedPage = await place.open({ colorScheme, viewport: { width: WIDTH, height } });
   await page.show(where);
   await isComplete(page.tab);
-  // hides the machine's kernel and distribution
+  // hides the kernel and distribution of the machine that takes the screenshots
   await page.tab.evaluate("document.querySelectorAll('.node-line > .faint').forEach((one) => { one.hidden = true; })");
   await page.tab.screenshot({ path: join(DOCS, file) });
   await page.close();

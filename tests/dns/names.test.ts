@@ -93,7 +93,6 @@ async function createObjects(): Promise<void> {
   });
 }
 
-/** Runs dig and returns its output lines. */
 async function dig(...args: string[]): Promise<string[]> {
   const output = await runChecked('dig', [`@${ADDRESS}`, '+tries=1', '+time=10', ...args]);
   return output.split('\n').filter((line) => line !== '');

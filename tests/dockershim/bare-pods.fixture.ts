@@ -25,13 +25,12 @@ import { statisticsHandlers } from '../../packages/dockershim/src/statistics/sta
 import { streamHandlers } from '../../packages/dockershim/src/streams/stream-handlers.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
-/** The dockershim options used by the parts under test. */
+/** The dockershim options used by the stream and statistics handlers. */
 export const bareOptions = {
   sandboxImage: 'registry.k8s.io/pause:3.10',
   pullProgressDeadlineMs: 60_000,
 } as DockershimOptions;
 
-/** Container options other than the command. */
 export type BareContainer = { stdin?: boolean; stdinOnce?: boolean; tty?: boolean; host?: HostConfig };
 
 /** A Docker Engine with pods, and a CRI server with the stream and statistics handlers. */
@@ -81,7 +80,6 @@ export class BarePods implements AsyncDisposable {
     return await this.#start(formatName(name), { ...command, HostConfig: { NetworkMode: 'none', ...host } });
   }
 
-  /** Starts a container that runs a script in the given pod. */
   async container(sandboxId: string, script: string, options: BareContainer = {}): Promise<string> {
     const own = { [TYPE_LABEL]: CONTAINER_TYPE, [SANDBOX_ID_LABEL]: sandboxId };
     const labels = dockerLabels({ labels: { app: 'bare' }, annotations: {} }, own);

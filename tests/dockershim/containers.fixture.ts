@@ -70,7 +70,7 @@ export async function startSandbox(
   return id;
 }
 
-/** Returns the CRI calls with abbreviated parameters. */
+/** Returns functions that make the CRI calls for containers, with default values for most request fields. */
 export function verbsOf(
   engine: Engine,
   { sandboxId, logDirectory }: { sandboxId: string; logDirectory: string },

@@ -19,13 +19,11 @@ import { readMounts } from '@podwright/system';
 import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
-/** Busybox image used for test containers. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
 
 /** A Docker Engine that keeps all its state in a scratch directory. */
 export type DockerEngine = {
   scratch: string;
-  /** Path of the Engine's socket. */
   socket: string;
   /** Returns the daemon's PID, for faults such as SIGSTOP. */
   pid: () => number;
@@ -138,7 +136,6 @@ async function loadBusybox(scratch: string, socket: string): Promise<void> {
   await loadArchive(socket, archive);
 }
 
-/** Loads the images in an archive into an Engine. */
 export async function loadArchive(socket: string, archive: string): Promise<void> {
   const engine = await connectEngine(socket);
   for await (const { error } of engine.archives.load(createReadStream(archive)))

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => pod?.[Symbol.asyncDispose]());
 
-/** A minimal PodSandboxStatus for these tests. */
+/** A PodSandboxStatus handler that returns just the sandbox's ID and state. */
 const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandboxId }, { signal }) => {
   const found = await unlessNotFound(pod.engine.containers.inspect(podSandboxId, signal));
   if (found === undefined) throw new PodwrightError('not_found', podSandboxId);
@@ -48,7 +48,8 @@ function watch(signal: AbortSignal) {
 }
 
 /**
- * A subscriber's events as lines: the event type and its container. `last` holds the states of the pod's containers as of the last event.
+ * The container events that a subscriber receives, as lines: type and container. `last` holds the states of the pod's containers as of the
+ * last event.
  */
 class Received {
   readonly #events: AsyncIterator<ContainerEventResponse, undefined>;

@@ -88,7 +88,7 @@ test('the cached container list is invalidated when any client tags an image', a
   const cached = await waitFor(isCached, { intervalMs: 10, signal: AbortSignal.timeout(10_000) });
   const other = engineAt(pods.docker.socket);
   await other.archives.tag(busyboxImage, { repository: 'renamed', tag: '1' });
-  // shorter than the cache's lifetime, so a new list proves that the cached one was invalidated
+  // the timeout is half of the cache's lifetime, so a new list proves that the cached one was invalidated
   const isNew = async () => ((await list()) !== cached ? true : undefined);
   await waitFor(isNew, { intervalMs: 10, signal: AbortSignal.timeout(LIST_CACHE_MS / 2) });
   await other.archives.untag('renamed:1');
@@ -157,7 +157,7 @@ test('the sandbox image is pulled with the host’s credentials, and built once 
   await pods.engine.containers.remove(id);
 });
 
-/** Pulls from a fake Engine that returns this response. */
+/** Pulls an image from a fake Engine that returns this response. */
 async function pullFrom(
   answer: (response: ServerResponse) => unknown,
   { deadlineMs = 60_000, signal = new AbortController().signal } = {},

@@ -92,7 +92,7 @@ test('a pod on the host network or with privileges has unmapped users', async ()
   await dockershim.cri.runtime.startContainer({ containerId: host.containerId });
   assert.deepEqual(await inside(host.containerId, 'hostname'), { user: 0, said: `${hostname()}\n` });
   await host.remove();
-  // only create it: not every host can start a privileged container
+  // the privileged container is only created, because not every host can start one
   const privileged = { linux: { securityContext: { privileged: true } } };
   await (await made('privileged', privileged, privileged)).remove();
 });

@@ -23,7 +23,7 @@ import {
 /** Directories and network for a dockershim's sandboxes. Plain values, so that they can be passed to a child process. */
 export type SandboxPlace = { socket: string; root: string; confDir: string; binDirs: string[]; bridge: string };
 
-/** CRI calls for sandboxes on an Engine, made the way a server would make them. */
+/** CRI calls for sandboxes on an Engine, handled in this process as by the dockershim's server. */
 export type SandboxShim = {
   engine: Engine;
   network: NetworkPlugin;
@@ -67,7 +67,7 @@ export async function startPlace(
   return { engine, place, end };
 }
 
-/** An image whose process just sleeps. */
+/** A sandbox image whose process just sleeps. */
 const SANDBOX_IMAGE = 'localhost/podwright/pause:1';
 
 async function makeSandboxImage(socket: string): Promise<void> {
@@ -80,7 +80,7 @@ async function makeSandboxImage(socket: string): Promise<void> {
   engine.close();
 }
 
-/** Writes the only network configuration. */
+/** Writes the CNI network configuration with these plugins. It is the only one in the place's configuration directory. */
 export function writeNetwork(place: SandboxPlace, plugins: object[]): void {
   const list = { cniVersion: '1.0.0', name: 'pods', plugins };
   writeFileSync(join(place.confDir, '10-pods.conflist'), JSON.stringify(list));
@@ -129,10 +129,9 @@ export async function openShim(place: SandboxPlace, options: SandboxShimOptions 
   };
 }
 
-/** Uses Docker's own bridge instead of CNI. */
 export const dockerBridge = (): NetworkPlugin => new DockerBridge();
 
-/** Returns a pod config as a kubelet would send it. */
+/** Returns a sandbox config like those that a kubelet sends. */
 export function podConfig(name: string, more: MessageInitShape<typeof PodSandboxConfigSchema> = {}): PodSandboxConfig {
   const uid = `${name}-uid`;
   const labels = {

@@ -84,7 +84,9 @@ after(async () => {
   bundle.remove();
 });
 
-/** Runs a block and returns its output; `textOf` converts terminal output. */
+/**
+ * Runs the commands in a code block of a document and returns their output; `textOf` converts the output of commands that need a terminal.
+ */
 async function follow(block: Block, textOf: (outputs: Output[]) => string): Promise<string> {
   let printed = '';
   for (const line of commandLines(block)) {
@@ -99,7 +101,7 @@ async function follow(block: Block, textOf: (outputs: Output[]) => string): Prom
   return printed;
 }
 
-/** Like `follow`, but also compares the output with the block that follows. */
+/** Like `follow`, but also compares the output with the document's next code block, which shows it. */
 async function followAndCompare(block: Block, shown: Block | undefined): Promise<void> {
   const place = `${block.document}:${block.line}`;
   let printed = await follow(block, screenText);
@@ -126,7 +128,7 @@ test('the guide can be followed from start to finish, and shows the real output'
   }
 });
 
-/** The pod used by the commands in the README. */
+/** The pod that the commands in the README refer to. */
 const pod = podManifest('web', `echo started; ${forever}`).replace('name: main', 'name: server');
 const page = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {greeting: hello}\n';
 
@@ -137,7 +139,7 @@ async function haveWeb(): Promise<void> {
   await reader.until(async () => /\bweb +1\/1 +Running/.test((await reader.run('podwright ps')).out));
 }
 
-/** For docs/volumes.md: a pod with a claim. */
+/** Manifest for the commands in docs/volumes.md: a pod with a claim. */
 const app = `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data}

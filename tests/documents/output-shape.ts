@@ -1,4 +1,4 @@
-/** Patterns for varying output, and their placeholders. */
+/** Patterns for output that varies between runs, and the placeholders that replace it. */
 const VARYING: [RegExp, string][] = [
   [/\b(?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d))+\b/g, 'TIME'],
   [/\b\d+\.\d+\.\d+\.\d+\b/g, 'ADDRESS'],

@@ -10,7 +10,7 @@ import { type Ended, StartedProgram } from '../pods/started-program.ts';
 
 const TERMINAL = { columns: 100, rows: 40 };
 const REGISTRY_PORT = 5000;
-/** Timeout for each command, and for its effect. */
+/** Timeout in seconds for each command, and for the command's effect. */
 const PATIENCE_S = 20;
 export const CTRL_C = '\x03';
 
@@ -61,7 +61,6 @@ export class Reader implements AsyncDisposable {
     await this.#ok('sh', '-c', 'echo 127.0.0.1 mirror.example >> /etc/hosts');
   }
 
-  /** Writes a file to the reader's host. */
   async write(path: string, text: string): Promise<void> {
     const [program, ...args] = this.#command('sh', '-c', 'mkdir -p "$(dirname "$0")" && cat > "$0"', path);
     await runChecked(program!, args, { stdin: text });

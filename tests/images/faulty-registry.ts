@@ -20,7 +20,7 @@ export class FaultyRegistry implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   readonly blobs = new Map<string, Buffer>();
   readonly manifests = new Map<string, Manifest>();
-  /** Called in order until one responds to the request. */
+  /** Fault handlers, called in order for each request until one responds to it. */
   faults: Fault[] = [];
   blobBytesSent = 0;
   readonly #server: Server;
@@ -49,7 +49,7 @@ export class FaultyRegistry implements AsyncDisposable {
     return { digest, size: data.length };
   }
 
-  /** Serves a manifest by digest and by tag. */
+  /** Makes the registry serve a manifest by digest and by tag. */
   addManifest(tag: string, value: object, mediaType: string): { digest: string; size: number; mediaType: string } {
     const data = Buffer.from(JSON.stringify(value));
     const digest = sha256Digest(data);

@@ -49,7 +49,7 @@ const configOf = (diffIds: string[]) => ({
   rootfs: { type: 'layers', diff_ids: diffIds },
 });
 
-/** Serves a manifest with these layers and an arbitrary value as its config. */
+/** Makes the registry serve an image with these layers and an arbitrary value as its config. */
 function serve(registry: FaultyRegistry, config: unknown, layers: (Blob & { mediaType: string })[]): void {
   const value = {
     schemaVersion: 2,

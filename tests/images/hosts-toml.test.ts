@@ -17,7 +17,10 @@ import { rejects } from './rejects.ts';
 
 const { signal } = new AbortController();
 
-/** Opens an image room. `configure` replaces the registry configuration for `domain`. */
+/**
+ * Opens an image service with its own root directory. `configure` replaces the configuration in `certs.d` with one for the registry
+ * `domain`.
+ */
 async function start(t: TestContext) {
   const directory = await scratch(t);
   const room = await openImageRoom(join(directory, 'room'));
@@ -218,7 +221,7 @@ server = "http://${registry.host}"
   dial_timeout = "100ms"
 `;
   configure('some.invalid', { 'hosts.toml': text });
-  // would take a minute without dial_timeout
+  // without `dial_timeout`, the pull would take a minute
   await images.pull('some.invalid/app:1', { signal: AbortSignal.timeout(50_000) });
 });
 

@@ -30,7 +30,10 @@ export async function scratch(t: TestContext): Promise<string> {
   return directory;
 }
 
-/** Opens the image room with real components under `root`. Reopening it after disposal simulates a restart. */
+/**
+ * Opens an image service with real components (database, snapshotter, unpacker) under `root`. Reopening it after disposal simulates a
+ * restart.
+ */
 export async function openImageRoom(
   root: string,
   options: Partial<ImageServiceOptions> & { kind?: 'auto' | 'native' } = {},
@@ -68,7 +71,7 @@ export async function openImageRoom(
   return { images, database, snapshotter, root, [Symbol.asyncDispose]: closeOnce };
 }
 
-/** Opens an image room and a registry for one test. */
+/** Opens an image service and a registry, both closed when the test ends. */
 export async function openRoomWithRegistry(
   t: TestContext,
   options: Partial<ImageServiceOptions> = {},

@@ -33,7 +33,7 @@ async function makeImages(t: TestContext): Promise<{ layout: string; references:
   return { layout: layout.path, references: tops.map(({ tag }) => `${registry.host}/room/app:${tag}`) };
 }
 
-/** Asserts that records, content and snapshots are consistent. */
+/** Asserts that the database, the content store and the snapshots contain exactly what the recorded images need. */
 async function checkConsistent({ images, database, snapshotter, root }: ImageRoom): Promise<void> {
   const records = new ImageRecords(database, '');
   const needed = new Set(images.list().flatMap(({ id }) => records.needsOf(id)));

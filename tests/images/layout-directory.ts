@@ -27,7 +27,7 @@ export class LayoutDirectory implements BlobSink {
     writeFileSync(join(this.path, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
   }
 
-  /** Replaces a blob's content, or removes the blob. */
+  /** Replaces the content of a blob in the layout, or removes the blob if `data` is undefined. */
   replaceBlob(digest: string, data: Buffer | undefined): void {
     const path = join(this.path, 'blobs', digest.replace(':', '/'));
     if (data === undefined) rmSync(path);

@@ -26,7 +26,7 @@ const { signal } = new AbortController();
 
 const binary = { 'SCHILY.xattr.user.probe': Buffer.from([0, 255, 10, 61]) };
 const capability = { 'SCHILY.xattr.security.capability': Buffer.from(`0100000200200000${'00'.repeat(12)}`, 'hex') };
-/** Attributes in a hard link's header: like tar programs, repeat those of the file. */
+/** Attributes of a file, repeated in the tar header of its hard link as tar programs do. */
 const setuid = { mode: 0o4755, uid: 5, mtime: 9 };
 
 const layers: FixtureEntry[][] = [

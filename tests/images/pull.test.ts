@@ -121,7 +121,7 @@ test('layers are fetched concurrently, up to the limit', async (t) => {
     if (!digests.has(digest)) return false;
     most = Math.max(most, ++running);
     if (running === 2) areTwo();
-    // hold each response until two layers have been requested
+    // hold each response until two layers have been requested, which proves that layers are requested concurrently
     void two.then(() => {
       running--;
       response.end(registry.blobs.get(digest));

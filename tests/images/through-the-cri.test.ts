@@ -13,7 +13,7 @@ import { DockerRegistry } from './docker-registry.ts';
 const directory = mkdtempSync('/var/tmp/podwright-images-');
 const runtime = new RuntimeUnderTest();
 let registry: DockerRegistry;
-/** Name of the pinned image. The maps contain the images' IDs and digests, by name in the registry. */
+/** Name of the pinned image. `ids` and `digests` contain those of the pushed images, by name in the registry. */
 let pinned: string;
 const ids = new Map<string, string>();
 const digests = new Map<string, string>();

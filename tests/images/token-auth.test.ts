@@ -23,7 +23,7 @@ before(async () => {
   room = await openImageRoom(join(directory, 'room'));
   const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   const copy = ['copy', '-q', '--dest-tls-verify=false', '--dest-creds', 'me:secret'];
-  // must be asynchronous: skopeo calls the token server, which is in this process
+  // skopeo must run asynchronously, because it calls the token server in this process
   await runChecked('skopeo', [...copy, `oci:${layout}:1`, `docker://${registry.host}/private/app:1`]);
 });
 

@@ -17,7 +17,7 @@ test('untag removes one name of an image, and with its last tag the image', asyn
   const load = async (name?: string) => (await images.load(path, { signal, name })).map(({ names }) => names);
 
   assert.deepEqual(await load(), [[EXAMPLE_IMAGE_NAME]]);
-  // only the names added by this load, although the image has others
+  // `load` returns only the name that it has added, although the image has others
   assert.deepEqual(await load('quay.io/room/app:1'), [['quay.io/room/app:1']]);
   await load('quay.io/room/app:2');
   assert.equal(images.find(id)?.repoTags.length, 3);

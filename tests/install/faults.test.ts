@@ -10,7 +10,7 @@ import { ReleaseDirectory } from './release.fixture.ts';
 const INSTALL = 'sh /mnt/install.sh';
 const release = new ReleaseDirectory();
 let bookworm: string;
-/** Archives of two valid releases. */
+/** Archives of two valid releases in the subdirectory `good`. */
 const good = ['1.0.0', '1.1.0'].map((version) => release.add('good', { version }));
 
 before(async () => {

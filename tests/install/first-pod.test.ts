@@ -9,7 +9,7 @@ import { ReleaseDirectory } from './release.fixture.ts';
 
 const CHECKOUT = new URL('../..', import.meta.url).pathname;
 const INSTALL = 'sh /mnt/install.sh';
-/** Host resources used by the guest's node. */
+/** Configuration of the guest's node, with a cgroup, bridge and subnet that no other node on the host uses. */
 const CONFIGURATION = `
 cgroup_parent = "/pw-install"
 [network]
@@ -31,7 +31,7 @@ let bundle: Bundle;
 let guest: Guest;
 before(async () => {
   bundle = await buildBundle();
-  // a release's executable contains the same program and Node.js in a single file
+  // runs the bundle with a copy of Node.js, in place of the release's executable, which contains both in a single file
   const program = `#!/bin/sh\nexec /mnt/node ${bundle.program} "$@"\n`;
   copyFileSync(process.execPath, join(release.path, 'node'));
   release.add('release', { version: '0.1.0', program });

@@ -106,7 +106,7 @@ export class Guest {
     this.#end = end;
   }
 
-  /** Runs shell commands as root. */
+  /** Runs shell commands in the guest as root. */
   run(script: string, env: Record<string, string> = {}): Result {
     const inside = ['--target', String(this.#init), '--mount', '--pid', '--root', '--wd'];
     const { status, signal, stdout, stderr } = spawnSync('nsenter', [...inside, '/bin/sh', '-c', script], {
@@ -119,7 +119,7 @@ export class Guest {
     return { code: status ?? (signal === 'SIGKILL' ? 137 : -1), out: stdout, err: stderr };
   }
 
-  /** Runs shell commands, which must succeed. Returns their output. */
+  /** Runs shell commands in the guest, which must succeed. Returns their output. */
   ok(script: string, env: Record<string, string> = {}): string {
     const { code, out, err } = this.run(script, env);
     assert.equal(code, 0, `${script}\n${out}${err}`);
@@ -133,7 +133,7 @@ export class Guest {
     return (await child).stdout;
   }
 
-  /** Runs shell commands, which must fail with exit code 1 and a matching message. */
+  /** Runs shell commands in the guest, which must fail with exit code 1 and a matching message. */
   fails(script: string, message: RegExp): void {
     const { code, out, err } = this.run(script);
     assert.match(err, message);

@@ -242,7 +242,7 @@ test('with systemd the unit is installed, and an upgrade backs up a modified one
   guest.ok(`echo '# mine' >> ${unit}`);
   assert.match(guest.ok(`${INSTALL} /mnt/first`), /podwright\.service was changed here: saved as .*\.service\.old/);
   assert.match(guest.ok(`tail -n 1 ${unit}.old && rm ${unit}.old`), /# mine/);
-  // dummy processes whose command lines look like the node daemon's and a container monitor's
+  // processes whose command lines look like the node daemon's and a container monitor's, but which do nothing
   guest.ok(`cp /usr/bin/perl /tmp/podwright && cp /usr/bin/perl /tmp/conmon
     echo 'sleep 1000' > /tmp/node && mkdir -p /tmp/oci && echo 'sleep 1000' > /tmp/monitor
     cd /tmp && { ./podwright -w node & ./conmon monitor --bundle /run/podwright/oci/bundles/abc & } > /dev/null 2>&1`);

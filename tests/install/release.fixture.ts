@@ -18,7 +18,7 @@ const CHECKOUT = join(import.meta.dirname, '../..');
 export type ReleaseOptions = {
   version: string;
   arch?: 'x64' | 'arm64';
-  /** The executable. Default: a script that prints the version. */
+  /** Content of the release's executable. Default: a script that prints the version. */
   program?: string | Buffer;
   compression?: 'zst' | 'gz';
   extra?: Record<string, string>;
@@ -65,7 +65,7 @@ export class ReleaseDirectory {
     return `/mnt/${directory}/${name}`;
   }
 
-  /** Returns the host path for a path in a guest. */
+  /** Returns the path on the host for a path in a guest. */
   host(path: string): string {
     return path.replace(/^\/mnt/, this.path);
   }

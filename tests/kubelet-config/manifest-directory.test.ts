@@ -19,7 +19,7 @@ spec:
   - {name: a, image: b}
 `;
 
-/** Records the snapshots of the source under test; `until` waits for one that meets a condition. */
+/** Records the snapshots that the manifest source under test reports; `until` waits for one that meets a condition. */
 function recorder(context: TestContext) {
   const snapshots: SourceSnapshot[] = [];
   const controller = new AbortController();

@@ -9,14 +9,13 @@ import { connectCri } from '@podwright/cri';
 import { runChecked, runProgram } from '@podwright/host';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
-/** Busybox image used for test containers. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
 export type ContainerdOptions = {
   /** Path of the containerd binary. Default: the one in PATH. The shim must be in the same directory. */
   program?: string;
-  /** Returns additional lines for containerd's configuration. */
+  /** Returns lines to add to containerd's configuration. */
   configuration?: (scratch: string) => string;
 };
 
@@ -26,7 +25,6 @@ export type Containerd = {
   endpoint: string;
   bridge: string;
   image: string;
-  /** Loads the images in an archive. */
   load: (archive: string) => Promise<void>;
   /** Kills the daemon and restarts it after `meanwhile`; containers keep running. */
   restart: (meanwhile: () => Promise<void>) => Promise<void>;
@@ -137,7 +135,7 @@ async function loadArchive(socket: string, archive: string): Promise<void> {
   await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
 }
 
-/** Removes leftover pods through the CRI, stops the daemon and deletes all its state. */
+/** Removes leftover pods through the CRI, stops containerd and deletes all its state. */
 async function stop(daemon: ChildProcess, scratch: string, bridge: string): Promise<void> {
   await removePods(join(scratch, 'c.sock')).catch(() => undefined);
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
@@ -147,7 +145,7 @@ async function stop(daemon: ChildProcess, scratch: string, bridge: string): Prom
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Removes leftover pods through the CRI. */
+/** Stops and removes all pods of a container runtime through the CRI. */
 export async function removePods(runtimeEndpoint: string): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint, logger: silentLogger, connectTimeoutMs: 1000 });
   const { items } = await cri.runtime.listPodSandbox({});

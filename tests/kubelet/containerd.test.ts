@@ -295,7 +295,7 @@ async function joinCgroup(path: string, pid: number): Promise<void> {
   writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(pid));
 }
 
-/** Returns an HTTP server's response to GET /. */
+/** Returns the response of an HTTP server to `GET /`. */
 async function get(host: string, port: number): Promise<string> {
   const socket = connect(port, host);
   socket.end('GET / HTTP/1.0\r\n\r\n');

@@ -22,7 +22,7 @@ async function started(context: TestContext): Promise<CsiNodeUnderTest> {
   return node;
 }
 
-/** Returns the volume's paths. */
+/** Returns the paths that belong to the block volume `pv-1` of a pod. */
 function places({ rootDir }: CsiNodeUnderTest, uid: string) {
   const root = join(rootDir, 'plugins/kubernetes.io/csi/volumeDevices');
   return {
@@ -35,7 +35,7 @@ function places({ rootDir }: CsiNodeUnderTest, uid: string) {
   };
 }
 
-/** Asserts that nothing is left of the volume. */
+/** Asserts that no mounts, loop devices or files are left of the block volume. */
 async function isClean(node: CsiNodeUnderTest, uid = '1'): Promise<void> {
   assert.deepEqual([...mountsBelow(node.rootDir), ...loopsBelow(node.rootDir)], []);
   assert.equal(existsSync(places(node, uid).link), false);
@@ -168,7 +168,7 @@ for (const [what, spoil] of Object.entries(NEVER_GOT))
     await manager.close();
   });
 
-/** Never resolves, like the pending call of a killed kubelet. */
+/** Never resolves, like a call that was pending when its kubelet was killed. */
 const forever = new Promise<never>(() => undefined);
 const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => void> = {
   bound: (node, reached) => {

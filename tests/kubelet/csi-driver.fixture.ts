@@ -14,7 +14,6 @@ export class CsiDriverUnderTest extends PluginUnderTest {
   }
 }
 
-/** Returns the mount points under a directory. */
 export function mountsBelow(directory: string): string[] {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -65,7 +64,7 @@ function clear(directory: string): void {
     try {
       execFileSync(program, args, { stdio: 'ignore' });
     } catch {
-      // a later process will retry (csiDirectory)
+      // `csiDirectory` retries this in a later process
     }
   };
   // detach loop devices that are stacked on others first

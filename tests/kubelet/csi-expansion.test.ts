@@ -43,7 +43,7 @@ const expansions = async (node: CsiNodeUnderTest) =>
 const until = (isSo: () => boolean) =>
   waitFor(() => isSo() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
 
-/** Returns the error of an expansion while a pod is using the volume. */
+/** Returns the error of a failed expansion while a pod is using the volume. */
 async function failureUnder(node: CsiNodeUnderTest): Promise<unknown> {
   const look = () =>
     node.setUp('1', sized(node.claim)).then(

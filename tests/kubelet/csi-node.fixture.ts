@@ -46,10 +46,10 @@ export const DISK: CsiVolume = {
 export const pod = (uid: string) =>
   ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
 
-/** A published event, with only the kind of its involved object. */
+/** An event published by the kubelet, with only the kind of its involved object. */
 export type PublishedEvent = { kind: string; reason: string; message: string };
 
-/** A kubelet's CSI volumes with a driver. The kubelet's side can be recreated as after `kill -9` while the driver keeps running. */
+/** A kubelet's CSI volumes with a driver. The kubelet's part can be recreated as after `kill -9` while the driver keeps running. */
 export class CsiNodeUnderTest {
   readonly rootDir = csiDirectory();
   readonly driver = new CsiDriverUnderTest({
@@ -89,7 +89,7 @@ export class CsiNodeUnderTest {
     await this.restart();
   }
 
-  /** Recreates the kubelet's side; drivers are not registered until `released` resolves. */
+  /** Recreates the kubelet's part, as after a restart. The drivers are not registered until `released` resolves. */
   async restart(released: Promise<void> = Promise.resolve()): Promise<void> {
     await this.#registry?.close();
     const { rootDir, mounter, loops } = this;
@@ -151,7 +151,7 @@ export class CsiNodeUnderTest {
     return join(this.rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/pv-1/mount');
   }
 
-  /** Returns the volume calls made since this was last called. */
+  /** Returns the names of the volume calls made since the last call of this method. */
   async calls(): Promise<string[]> {
     const calls = await this.driver.volumeCalls();
     this.driver.forget();

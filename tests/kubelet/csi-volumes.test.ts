@@ -131,7 +131,7 @@ test('an incomplete record from a killed kubelet does not block a volume', async
   for (const directory of directories) writeFileSync(join(directory, UNFINISHED), '{');
   await node.volumes.tearDown('1');
   assert.deepEqual([...directories.filter(isThere), ...node.inUse.names()], []);
-  // as if killed before a record was complete
+  // directories of a kubelet that was killed before it had completely written a volume's record
   for (const place of [
     `disk.test/${staged}/globalmount`,
     'volumeDevices/pv-1/data',

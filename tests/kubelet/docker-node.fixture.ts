@@ -74,7 +74,7 @@ export async function startDockerNode(name: string): Promise<RestartableRuntime>
   return runtime;
 }
 
-/** Returns pods' checkpoints and CNI records: addresses and plugin results. */
+/** Returns the files in the dockershim's checkpoints, CNI's cached results, and host-local's address reservations. */
 function filesOfPods(scratch: string, bridge: string): string[] {
   const names = (directory: string) => (existsSync(directory) ? readdirSync(directory) : []);
   return [

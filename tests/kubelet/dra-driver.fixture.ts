@@ -12,7 +12,6 @@ export class DraDriverUnderTest extends PluginUnderTest {
     return this.send({ plans });
   }
 
-  /** Makes the driver report a device's health. */
   async health(device: string, health: 'HEALTHY' | 'UNHEALTHY', message = ''): Promise<void> {
     const identifier = { poolName: 'pool', deviceName: device };
     await this.send({ health: [{ device: identifier, health: HealthStatus[health], message }] });
@@ -26,7 +25,7 @@ export class DraDriverUnderTest extends PluginUnderTest {
     });
   }
 
-  /** Returns the names of the CDI specs that exist. */
+  /** Returns the names of the CDI spec files that the driver has written and not removed. */
   specifications(): string[] {
     return readdirSync(this.data);
   }

@@ -15,7 +15,7 @@ export const FAST_WRITER = [
 const BYTES_A_MS = 50_000;
 const PATIENCE_MS = 60_000;
 
-/** Sizes of the rotated logs, as fractions of their limit. */
+/** Sizes of a container's rotated logs, as fractions of the maximum log size. */
 export type FastLog = { shares: number[]; stallShare: number };
 
 /**

@@ -37,7 +37,6 @@ export async function startKubeletChild(
   return child;
 }
 
-/** Kills the kubelet with SIGKILL and waits for it to exit. */
 export async function killKubelet(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
   await once(child, 'exit');

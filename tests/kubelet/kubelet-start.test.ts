@@ -119,7 +119,7 @@ maxPods: 7
   const running = await ids();
   const second = new StartedProgram(place.command('kubelet', ...flags, '--pod-manifest-path', empty));
   const { code, err } = await second.ended();
-  // if it had started, it would have logged more at this log level
+  // a daemon that had started would have logged more at this log level
   assert.deepEqual(
     [code, /^podwright: listen on .*a running daemon already answers there.*\n$/.test(err)],
     [1, true],

@@ -12,7 +12,7 @@ import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
 const RESERVED_BYTES = 256 << 20;
-/** The hard eviction threshold for memory counts as reserved too. */
+/** Memory reserved in addition to `RESERVED_BYTES`: the hard eviction threshold. */
 const EVICTION_BYTES = 100 << 20;
 let runtime: SuiteRuntime;
 let kubelet: RealKubelet;

@@ -13,7 +13,6 @@ export type PluginCall = { call: string; request: Record<string, unknown> };
 /** A plugin in a separate process, registered under a kubelet's root directory. */
 export abstract class PluginUnderTest {
   readonly name: string;
-  /** The plugin's data directory. */
   readonly data: string;
   /** Calls received since the last `forget`. */
   calls: PluginCall[] = [];
@@ -59,7 +58,7 @@ export abstract class PluginUnderTest {
     await listening.promise;
   }
 
-  /** Sets the behavior of later calls. */
+  /** Sets how the plugin fails later calls, by call name. */
   behave(how: Record<string, Misbehaviour>): Promise<void> {
     return this.send({ behave: how });
   }

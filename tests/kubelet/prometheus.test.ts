@@ -9,7 +9,10 @@ import type { StartedProgram } from '../pods/started-program.ts';
 
 const PATHS = ['/metrics', '/metrics/cadvisor', '/metrics/resource', '/metrics/probes'];
 
-/** Queries that each return one series for the pod below; jobs are named after their paths. */
+/**
+ * A selector for the series of the pod `web`. Each query in `SERIES` returns one series; Prometheus' jobs are named after the paths that
+ * they scrape.
+ */
 const WEB = 'namespace="default",pod="web"';
 const SERIES = [
   'kubelet_running_pods{job="/metrics"} == 1',
@@ -41,7 +44,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Starts a node with the HTTP API, and a pod with probes. */
+/** Starts a node with the kubelet's HTTP API, and a pod with probes. */
 async function startNode(port: number): Promise<void> {
   chmodSync(place.file('tokens', 'a-token\n'), 0o600);
   const server = ['[kubelet.server]', 'address = "127.0.0.1"', `port = ${port}`, 'healthz_port = 0'];
@@ -53,7 +56,7 @@ async function startNode(port: number): Promise<void> {
   await place.ok('apply', '-f', place.file('web.yaml', manifest));
 }
 
-/** Returns a configuration with a job for each path, as JSON (which is valid YAML). */
+/** Returns a Prometheus configuration with a job for each path, as JSON (which is valid YAML). */
 function prometheusConfig(port: number): string {
   const jobs = PATHS.map((path) => ({
     job_name: path,
@@ -72,13 +75,12 @@ function startPrometheus(port: number, config: string): StartedProgram {
   return place.startProgram('prometheus', file, storage, `--web.listen-address=127.0.0.1:${port}`);
 }
 
-/** Calls Prometheus' HTTP API. */
 async function ask<T>(origin: string, path: string): Promise<T> {
   const { data } = (await (await fetch(`${origin}/api/v1/${path}`)).json()) as { data: T };
   return data;
 }
 
-/** Polls until the value equals `expected`; fails with the last value. */
+/** Polls until `read` returns `expected`; fails with the last value. */
 async function eventually<T>(expected: T, read: () => Promise<T>): Promise<void> {
   let last: T | undefined;
   const holds = async () => {

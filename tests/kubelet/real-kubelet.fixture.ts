@@ -22,7 +22,6 @@ export type RealKubelet = {
   until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
   /** Returns the complete lines of a container's output, without the log format's other fields. */
   log: (pod: Pod, container?: string) => Promise<string[]>;
-  /** Returns the names of all existing pod cgroups. */
   podCgroups: () => Promise<string[]>;
   /** Stops the kubelet and starts a new one with the same options. */
   restart: () => Promise<void>;

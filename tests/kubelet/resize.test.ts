@@ -49,7 +49,7 @@ const FILES = {
   memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
 };
 
-/** Returns the CPU quota (µs) and memory limit (bytes) of the pod's cgroup and of its container's. */
+/** Returns the CPU quota (µs) and memory limit (bytes) of the pod's cgroup and of its container's cgroup. */
 function limitsOf(pod: Pod, qos: '' | '/burstable' = ''): string[][] {
   const path = `${kubelet.options.cgroupRoot}/kubepods${qos}/pod${pod.metadata.uid}`;
   const id = main(pod).containerID!.split('//')[1]!;

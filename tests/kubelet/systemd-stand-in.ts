@@ -14,7 +14,7 @@ const text = (value: string) => Buffer.concat([number(value.length), Buffer.from
 const field = (code: number, type: string, value: Buffer) =>
   Buffer.concat([Buffer.from([code, 1]), Buffer.from(`${type}\0`), value]);
 
-/** Encodes a reply on the bus: empty, a string property, or an error. */
+/** Encodes a D-Bus reply: empty, a string property, or an error. */
 function answer(call: { serial: number; sender?: string }, what: { property?: string; error?: string }): Buffer {
   const body =
     what.property === undefined ? Buffer.alloc(0) : Buffer.concat([Buffer.from('\x01s\0\0'), text(what.property)]);

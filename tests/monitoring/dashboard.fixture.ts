@@ -28,16 +28,16 @@ export const readContrib = (path: string): string => readFileSync(new URL(path, 
 
 export const readDashboard = (): Dashboard => JSON.parse(readContrib('grafana/podwright.json')) as Dashboard;
 
-/** A query as Grafana sends it with all variables at `All`. `interval`: the range of `$__rate_interval`. */
+/** Returns a query as Grafana sends it if all variables are set to `All`. `interval` replaces `$__rate_interval`. */
 export function filledIn(query: string, interval: string): string {
   return query.replaceAll('$__rate_interval', interval).replaceAll(/"\$(?:node|namespace|pod)"/g, '".*"');
 }
 
-/** The series that an expression selects: each metric with its matchers, such as `up{job="a"}`. */
+/** Returns the series that an expression selects: each metric with its matchers, such as `up{job="a"}`. */
 export function selectorsOf(expression: string): string[] {
   const text = expression.replaceAll(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, '');
   return [...text.matchAll(/(?<![\w"])(?:up|[a-z]\w*_\w+)(?![\w(])(?:\{[^}]*\})?/g)].map(([selector]) => selector);
 }
 
-/** The name of a metric as its scraped page has it: without the suffixes of a histogram's series. */
+/** Returns the metric's name in the scraped page: the selector without matchers and without a histogram's suffix `_bucket`. */
 export const familyOf = (selector: string): string => selector.replace(/\{.*$/s, '').replace(/_bucket$/, '');

@@ -1,4 +1,7 @@
-/** A node with a Kubernetes API whose pods make all kinds of series, and a Prometheus with the configuration in `contrib`. */
+/**
+ * A node with a Kubernetes API and pods in many states, which produce series for all metrics, and a Prometheus with the configuration in
+ * `contrib`.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { runChecked } from '@podwright/host';
@@ -27,7 +30,10 @@ spec:
     ${rest}
 `;
 
-/** Pods that are ready, fail their probe, crash, are pulled, cannot be pulled, and whose container cannot be created. */
+/**
+ * Returns manifests of pods that are ready, fail a probe, crash after their image has been pulled, cannot pull their image, or whose
+ * container cannot be created.
+ */
 function pods(pulled: string, absent: string): string {
   const limits = 'resources: {limits: {cpu: 500m, memory: 64Mi}}';
   const data = 'volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]';
@@ -108,7 +114,9 @@ export class MonitoredNode {
     this.#undo = parts.undo;
   }
 
-  /** Starts everything by the steps of `contrib/prometheus/README.md`. If a step fails, removes what has been started. */
+  /**
+   * Starts a node and Prometheus by following the steps in `contrib/prometheus/README.md`. If a step fails, removes what has been started.
+   */
   static async start(bundle: Bundle, subnet: string): Promise<MonitoredNode> {
     await using undo = new AsyncDisposableStack();
     const place = new NodePlace(bundle, subnet, { hasApi: false });
@@ -127,7 +135,10 @@ export class MonitoredNode {
     return new MonitoredNode({ place, prometheus, port, undo: undo.move() });
   }
 
-  /** Starts a pod, and makes requests that succeed, are rejected, and fail: a rate needs two samples of a series. */
+  /**
+   * Starts a pod, and makes API requests that succeed, are rejected and fail. Must be called repeatedly, because a rate needs two samples
+   * of a series.
+   */
   async work(round: number): Promise<void> {
     const { place } = this;
     const apply = (name: string, labels = '') => {
@@ -159,7 +170,7 @@ async function startNode(place: NodePlace, { kubelet, api }: Ports): Promise<voi
   await place.loadImage();
 }
 
-/** Creates the tokens and certificates that Prometheus uses, in its directory. */
+/** Writes the tokens and certificates that Prometheus uses to its directory. */
 async function writeAccess(place: NodePlace): Promise<void> {
   mkdirSync(place.path('input/prometheus'));
   await place.ok('apply', '-f', place.file('access.yaml', readContrib('prometheus/access.yaml')));
@@ -173,7 +184,7 @@ async function writeAccess(place: NodePlace): Promise<void> {
   copyFileSync(place.path('root/kubelet/pki/kubelet.crt'), place.path('input/prometheus/kubelet.crt'));
 }
 
-/** Starts Prometheus with the configuration in `contrib`, with the ports of the test and a short interval. */
+/** Starts Prometheus with the configuration in `contrib`, except for the ports and a scrape interval of one second. */
 function startPrometheus(place: NodePlace, ports: Ports & { port: number }): StartedProgram {
   place.file('prometheus/alerts.yml', readContrib('prometheus/alerts.yml'));
   const config = readContrib('prometheus/prometheus.yml')

@@ -1,4 +1,4 @@
-/** A real Prometheus answers every query of the dashboard and of the alerts with data of a node. */
+/** A real Prometheus that scrapes a node returns data for every query of the dashboard and the alerts in `contrib`. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -6,14 +6,14 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { familyOf, filledIn, readDashboard, selectorsOf } from './dashboard.fixture.ts';
 import { MonitoredNode } from './monitored-node.fixture.ts';
 
-/** The range of rates: long enough for some scrapes of a busy host. */
+/** Range over which rates are computed: long enough for several scrapes even on a busy host. */
 const INTERVAL = '1m';
 const PATIENCE_MS = 150_000;
-/** How often the node gets work. */
+/** How often to produce samples with `MonitoredNode.work`. */
 const ROUNDS = 10;
 
 const CLUSTER = 'only nodes of a cluster have certificates that expire';
-/** Metrics without series on the node of the test, with the reason. */
+/** Metrics that have no series on the test's node, with the reasons. */
 const EMPTY: Record<string, string> = {
   kubelet_evictions: 'nothing runs short',
   kubelet_admission_rejections_total: 'the node refuses no pod',
@@ -23,7 +23,7 @@ const EMPTY: Record<string, string> = {
   apiserver_flowcontrol_rejected_requests_total: 'no request is rejected',
   apiserver_flowcontrol_current_inqueue_requests: 'no request waits',
 };
-/** Of these, the metrics that do not even exist there. */
+/** Metrics that only nodes in a cluster expose, so that Prometheus does not even have their names here. */
 const IN_CLUSTER_ONLY = Object.keys(EMPTY).filter((name) => EMPTY[name] === CLUSTER);
 
 type Rule = { name: string; query: string; health: string; lastError?: string; state: string };
@@ -42,7 +42,7 @@ after(async () => {
   bundle?.remove();
 });
 
-/** Calls Prometheus' HTTP API; fails with its message. */
+/** Calls Prometheus' HTTP API. Fails with the error message of its response. */
 async function ask<T>(path: string): Promise<T> {
   const answer = await (await fetch(`${node.origin}/api/v1/${path}`)).json();
   const { status, data, error } = answer as { status: string; data: T; error?: string };
@@ -55,13 +55,13 @@ async function rules(): Promise<Rule[]> {
   return groups.flatMap((group) => group.rules);
 }
 
-/** Whether a query returns a series with a number. Rates of a histogram without observations are NaN. */
+/** Whether a query returns at least one number. Rates of a histogram without observations are NaN. */
 async function hasData(query: string): Promise<boolean> {
   const { result } = await ask<Vector>(`query?query=${encodeURIComponent(query)}`);
   return result.some(({ value: [, value] }) => value !== 'NaN');
 }
 
-/** Waits until every query has had data once, while the node has work. Returns the queries without data. */
+/** Waits until every query has returned data at least once, while producing samples. Returns the queries that have not. */
 async function withoutData(queries: string[]): Promise<string[]> {
   let pending = [...new Set(queries)];
   let round = 0;

@@ -1,4 +1,4 @@
-/** Debian's promtool checks the configuration and the alerts in `contrib`, and tries alerts on series of the test. */
+/** Debian's promtool validates the configuration and the alerts in `contrib`, and evaluates alerts for series defined here. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,10 @@ const labelText = (labels: Record<string, string>) =>
     .map(([name, value]) => `${name}="${value}"`)
     .join(',');
 
-/** Series have a sample each minute (in promtool's notation); the alert must be quiet at one time and fire at the other. */
+/**
+ * Returns a promtool test for an alert. Each series has a sample per minute, in promtool's notation. The alert must not fire at `quietAt`,
+ * and must fire at `atMinutes`.
+ */
 function ruleTest({ series, alertname, firing, atMinutes, quietAt }: Case): object {
   return {
     interval: '1m',

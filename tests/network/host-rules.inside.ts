@@ -10,7 +10,7 @@ import type { RulesOutcome, RulesRun } from './host.fixture.ts';
 // Run by `HostFixture` in the network namespace of the simulated host; prints a `RulesOutcome` as a line of JSON.
 const run: RulesRun = JSON.parse(process.argv[2]!);
 
-/** Calls a function with each batch of requests before sending it. */
+/** Netlink sockets that pass each batch of requests to a function before sending it. */
 class WatchedSockets extends NetlinkSockets {
   readonly #look: (requests: readonly NetlinkRequest[]) => void;
 

@@ -86,19 +86,22 @@ export class HostFixture implements Disposable {
     await waitFor(isListening, { intervalMs: 10, signal: bounded() });
   }
 
-  /** Runs steps of the code under test in a process on the host; returns their results. */
+  /**
+   * Makes calls of `HostRules`, and runs scripts between them, in a process in the simulated host's network namespace. Returns their
+   * results.
+   */
   rules(...steps: RulesStep[]): unknown[] {
     return this.observedRules(...steps).results;
   }
 
-  /** Like `rules`, but also returns which programs the code under test has started. */
+  /** Like `rules`, but also returns the names of the programs that the calls have started. */
   observedRules(...steps: RulesStep[]): RulesOutcome {
     const { status, stdout, stderr } = this.#run({ steps });
     if (status !== 0) throw new Error(stderr);
     return JSON.parse(stdout);
   }
 
-  /** Like `rules`, but the process kills itself before its nth request to the kernel. */
+  /** Like `rules`, but the process kills itself before request `killAt` to the kernel. Returns the signal. */
   killedRules(killAt: number, ...steps: RulesStep[]): NodeJS.Signals | null {
     return this.#run({ steps, killAt }).signal;
   }

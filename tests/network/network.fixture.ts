@@ -61,7 +61,7 @@ export class NetworkFixture implements AsyncDisposable {
     return { sandboxId, ...names, netnsPath, portMappings: [], ...more };
   }
 
-  /** Removes a namespace; `keepFile` keeps the empty file that was its mount point. */
+  /** Removes a pod's network namespace; `keepFile` keeps the empty file that was its mount point. */
   removeNamespace(path: string, { keepFile = false } = {}): void {
     execFileSync('umount', [path]);
     if (!keepFile) rmSync(path);
@@ -118,7 +118,6 @@ export class NetworkFixture implements AsyncDisposable {
     await waitFor(gone, { intervalMs: 10, signal: bounded() });
   }
 
-  /** Returns the pods' links on the host, one per line. */
   podLinks(): string[] {
     const links = run('ip', ['-o', 'link', 'show']).split('\n');
     return links.filter(

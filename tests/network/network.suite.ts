@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import type { PortMapping } from '../../packages/runtime/src/network/network.ts';
 import { bounded, fetchFromHost, fetchInside, inside, NetworkFixture, OutsideHost } from './network.fixture.ts';
 
-/** A network under test. */
 export type NetworkUnderTest = {
-  /** Prefix of the tests' names. */
+  /** Prefix of the names of all tests of this network. */
   name: string;
   /** The second number in the network's subnets: 10.N.… and fd00:N:… */
   number: number;

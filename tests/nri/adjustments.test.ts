@@ -14,7 +14,7 @@ type Adjustment = NonNullable<Awaited<ReturnType<NonNullable<PluginHandlers['cre
 const cdiDirectories: string[] = [];
 const { runtime, start, end, withPlugin, runPod, create, output } = nriUnderTest({ cdiDirectories });
 const { place } = runtime;
-/** This test's files on the host. */
+/** This test file's directory on the host, for files that adjustments refer to. */
 const directory = mkdtempSync(join(place.directory, 'adjustments-'));
 cdiDirectories.push(join(directory, 'cdi'));
 
@@ -51,7 +51,7 @@ async function infoOf(containerId: string): Promise<{ pid: number; runtimeSpec: 
 
 const pidOf = async (containerId: string) => (await infoOf(containerId)).pid;
 
-/** Reads one of these files in the container's cgroup: the first one on a host with cgroup v1, the second one with v2. */
+/** Reads a file in the container's cgroup: `v1` on a host with cgroup v1, `v2` with cgroup v2. */
 async function limitOf(containerId: string, controller: string, [v1, v2]: readonly [string, string]): Promise<string> {
   const file = treeOf(cgroups, controller)!.version === 1 ? v1 : v2;
   return await readCgroupOf(cgroups, await pidOf(containerId), [controller, file]);

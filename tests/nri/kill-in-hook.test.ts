@@ -25,7 +25,7 @@ after(async () => {
 });
 
 const EVENTS = [...EVENT_NAMES_OF_PODS, 'validateContainerAdjustment' as const];
-/** The events of `lifeOfPod`, in order. */
+/** The NRI events of `lifeOfPod`, in order. */
 const LIFE = [
   ...['runPodSandbox', 'createContainer', 'validateContainerAdjustment', 'postCreateContainer'],
   ...['startContainer', 'postStartContainer', 'updateContainer', 'postUpdateContainer'],
@@ -54,7 +54,10 @@ async function lifeOfPod(runtimeOfPod: KillableRuntime): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-/** Connects a plugin with the same name as all others here. Resolves when it has started handling Synchronize. */
+/**
+ * Connects a plugin. All plugins in this file have the same name, so that a later one stands for the same plugin after a reconnect.
+ * Resolves when it has started handling Synchronize.
+ */
 async function connectPlugin(handlers: PluginHandlers): Promise<RunningPlugin> {
   const ready = Promise.withResolvers<void>();
   const synchronize: PluginHandlers['synchronize'] = (pods, containers) => {

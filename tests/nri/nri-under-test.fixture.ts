@@ -17,7 +17,6 @@ export function nriUnderTest(overrides: Partial<RuntimeOptions> = {}) {
   const nri = nriOptions(place);
   const start = async () => void (await runtime.start({ nri, ociRuntime: 'runc', ...overrides }));
 
-  /** Runs `work` while a plugin with these handlers is connected. */
   const withPlugin = async <T>(
     handlers: PluginHandlers,
     work: (plugin: RunningPlugin) => Promise<T>,
@@ -48,7 +47,6 @@ export function nriUnderTest(overrides: Partial<RuntimeOptions> = {}) {
     return (await runtime.cri.runtime.createContainer({ podSandboxId, config: changed as never })).containerId;
   };
 
-  /** Runs a script in a container and returns its output. */
   const output = async (containerId: string, script: string): Promise<string> => {
     const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd: ['sh', '-c', script], timeout: 60n });
     return Buffer.from(stdout).toString().trim();

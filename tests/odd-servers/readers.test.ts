@@ -19,13 +19,13 @@ const podIps = ['127.0.0.1'];
 const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
 
 /**
- * Reads a response and returns whether it counts as success (of a probe, for example). Rejects if the response cannot be read. `left` lists
- * readable responses that it rejects.
+ * `read` reads a response and returns whether it counts as success (of a probe, for example). Rejects if the response cannot be read.
+ * `left` lists responses that are readable for Go's client but that this reader rejects.
  */
 type Reader = { read: (port: number) => Promise<boolean | undefined>; left?: string[] };
 
 const statusOf = (error: unknown) => /status(?:code:| |)\s*(\d+)|answered (\d+)/.exec(String(error));
-/** Maps errors about an unsuccessful status to false, since the response was readable. */
+/** Maps an error that reports an unsuccessful HTTP status to false, since the response was readable. */
 const successOf = (reading: Promise<unknown>) =>
   reading.then(
     () => true,
@@ -92,7 +92,7 @@ const collector = (port: number) =>
     signal: AbortSignal.timeout(BOUND_MS),
   });
 
-/** Responses that are unreadable if gzip was requested; Go's client rejects them as well. */
+/** Responses that are unreadable if the client has requested gzip; Go's client rejects them as well. */
 const LEFT_BY_GZIP = ['invalid gzip'];
 /** Responses that Node's parser rejects even in lenient mode; see `docs/differences/images.md`. */
 const LEFT_BY_NODE = [

@@ -24,7 +24,7 @@ import { LARGE_CHAIN, sendChain, serveChain, slowChain } from './slow-chain.fixt
 const BOUND_MS = 10_000;
 /** A fatal alert, illegal_parameter, which OpenSSL sends without reading an oversized message. */
 const REFUSAL = '1503030002022f';
-/** The number of certificates that fits in 16 KiB. */
+/** Maximum number of the test's certificates that fits in 16 KiB. */
 const SMALL_CHAIN = 11;
 
 const commands = { runInContainer: () => Promise.reject(new Error('not called')) };

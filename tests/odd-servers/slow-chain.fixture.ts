@@ -16,7 +16,7 @@ import {
   time,
 } from '../../packages/certificates/src/der.ts';
 
-/** How long to wait for a peer's response to a chain. */
+/** How long to wait for a TLS peer's response to a certificate chain. */
 const ANSWER_MS = 5000;
 
 /** A fatal handshake_failure alert. */

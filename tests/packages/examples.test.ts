@@ -26,7 +26,7 @@ const project = join(packed.directory, 'project');
 before(() => packed.install(project));
 after(() => packed[Symbol.dispose]());
 
-/** Runs an example with these arguments; returns its output. */
+/** Runs a package's example with these arguments; returns its output. */
 type Run = (...args: string[]) => Promise<string>;
 
 /** Creates a directory under /var/tmp, because overlayfs does not work on overlayfs. */

@@ -23,7 +23,7 @@ type Dependent = { dependencies?: Record<string, string>; optionalDependencies?:
 
 export class PackedPackages implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-packed-'));
-  /** Package names without the scope. */
+  /** Names of the published packages, without the scope. */
   readonly names: string[];
   readonly #tarballs: Map<string, string>;
 
@@ -38,7 +38,7 @@ export class PackedPackages implements Disposable {
     this.#tarballs = new Map(packages.map(({ manifest }, index) => [manifest.name, tarballs[index]!]));
   }
 
-  /** Returns the directory that was packed. */
+  /** Returns the directory that the package's tarball was packed from. */
   staged(name: string): string {
     return join(this.directory, name);
   }
@@ -66,13 +66,12 @@ export class PackedPackages implements Disposable {
     return [...found].sort();
   }
 
-  /** Returns the names of the modules exported by a package. */
   exportsOf(name: string): string[] {
     const modules = Object.entries(this.manifest(name).exports).filter(([, target]) => typeof target === 'object');
     return modules.map(([path]) => join('@podwright', name, path));
   }
 
-  /** Returns the README in the tarball; undefined if there is none or it does not contain an example. */
+  /** Returns the README in the package's tarball; undefined if there is none or it does not contain an example. */
   readme(name: string): Readme | undefined {
     const path = join(this.staged(name), 'README.md');
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';

@@ -53,7 +53,6 @@ for (const directory of [
 const runtime = new RuntimeUnderTest(place);
 const file = join(place.directory, 'net.d', 'config.toml');
 
-/** Returns the handler options from a configuration file. */
 function handlerOptions(toml: string) {
   writeFileSync(file, toml);
   const { handlers, defaultHandler, plugins } = runtimeOptions(loadConfig({ config: file }));
@@ -63,7 +62,6 @@ function handlerOptions(toml: string) {
 before(async () => void (await runtime.start(handlerOptions(TOML))));
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** Starts a pod with one container on a handler. */
 async function startPod(name: string, runtimeHandler: string) {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name), runtimeHandler });

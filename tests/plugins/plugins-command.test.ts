@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** Creates a node with a configuration file; `place.call` does not use the file, `withConfig` does. */
+/** Creates a node with a configuration file. `withConfig` runs commands with this file; `place.call` runs them without it. */
 function makePlace(context: TestContext, number: number, config: (place: NodePlace) => string) {
   const place = new NodePlace(bundle, `10.96.${number}.0/24`);
   context.after(() => place.remove());

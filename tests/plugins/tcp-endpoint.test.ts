@@ -72,7 +72,7 @@ test('clients without a certificate signed by the CA are rejected', async () => 
   }
 });
 
-/** Encodes a protobuf string field; the string must be shorter than 128 bytes. */
+/** Encodes a protobuf string field for strings shorter than 128 bytes, whose length takes one byte. */
 const field = (number: number, text: string) =>
   Buffer.concat([Buffer.from([(number << 3) | 2, text.length]), Buffer.from(text)]);
 const asIs = (bytes: Buffer) => bytes;

@@ -45,7 +45,7 @@ async function linkToBundle(shared: string): Promise<string> {
   return directory;
 }
 
-/** Moves the build to the shared directory unless another process was faster. */
+/** Moves the build to the shared directory, or removes it if another process has already moved one there. */
 function moveUnlessThere(directory: string, shared: string): void {
   try {
     renameSync(directory, shared);

@@ -5,7 +5,7 @@ import { type RestartableRuntime, startOtherRuntime } from '../kubelet/suite-run
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
 import { freePort, helloManifest, NodePlace } from './node.fixture.ts';
 
-/** A kubelet leaves the cgroups of the QoS classes in place, as upstream does. */
+/** Inventory lines that may remain: a kubelet leaves the cgroups of the QoS classes in place, like upstream's. */
 const LASTING = /^cgroups: [^:]*\/pwn-\w+(\/kubepods(\/besteffort|\/burstable)?)?$/;
 
 let bundle: Bundle;

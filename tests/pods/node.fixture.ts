@@ -190,14 +190,14 @@ export class NodePlace {
     }
   }
 
-  /** Returns what is left on the host that should not remain once a node has no pods. */
+  /** Returns the inventory lines of what the node has left on the host and should not remain once it has no pods. */
   leftovers(): string[] {
     const found = leftovers(this.#before, takeInventory(this.scope));
     const bridgeOfCni = this.#docker && `links: /sys/class/net/${this.scope.bridge}`; // the bridge plugin keeps its bridge
     return found.filter((line) => line !== bridgeOfCni && !LASTING.some((pattern) => pattern.test(line)));
   }
 
-  /** Stops and removes everything, so that a failed test does not affect later ones. */
+  /** Kills the node's processes and removes its mounts, cgroups, links and files, so that a failed test does not affect later ones. */
   async remove(): Promise<void> {
     for (let round = 0; round < 50; round++) {
       const { processes } = takeInventory(this.scope);
@@ -227,16 +227,15 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // the process has exited
+    // the process has already exited
   }
 }
 
-/** Returns the example with a different host port. */
+/** Returns examples/hello.yaml with a different host port. */
 export function helloManifest(port: number): string {
   return readFileSync(new URL('../../examples/hello.yaml', import.meta.url), 'utf8').replaceAll('18080', String(port));
 }
 
-/** Returns a free host port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '0.0.0.0');
   await new Promise((resolve) => server.once('listening', resolve));

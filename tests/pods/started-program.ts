@@ -26,7 +26,7 @@ export class StartedProgram {
     this.#closed = once(this.child, 'close');
   }
 
-  /** Waits until the output matches. */
+  /** Waits until the program's output matches. */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
     const find = () => {
       const found = pattern.exec(this.out) ?? pattern.exec(this.err);

@@ -23,7 +23,10 @@ const policy = (name: string, spec: NetworkPolicy['spec']): NetworkPolicy => ({
 });
 const app = (name: string) => ({ matchLabels: { app: name } });
 
-/** Creates a host with the pods a, b and c, the last in the namespace `other`. All serve TCP and UDP on port 80, and TCP on port 81. */
+/**
+ * Creates a simulated host with the pods a, b and c, of which c is in the namespace `other`. All serve TCP and UDP on port 80, and TCP on
+ * port 81.
+ */
 async function create() {
   const fixture = new ProxyFixture();
   const [a, b, c] = [fixture.pod('a'), fixture.pod('b'), fixture.pod('c')];
@@ -47,7 +50,7 @@ async function create() {
   return { fixture, a, b, c };
 }
 
-/** Whether a pod responds within half a second. */
+/** Whether a server responds to a pod within half a second. */
 function reaches(from: { netns: string }, address: string, port: number, protocol: 'tcp' | 'udp' = 'tcp'): boolean {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const script =

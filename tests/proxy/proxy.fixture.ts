@@ -24,7 +24,7 @@ export type ProxyCommand =
   | { do: 'stop'; removeRules: boolean };
 
 export const POD_CIDRS = ['10.241.41.0/24', 'fd00:241:41::/64'];
-/** Limits for waiting until the rules take effect. */
+/** Poll interval and timeout for waiting until the rules take effect. */
 const WAIT = () => ({ intervalMs: 20, signal: AbortSignal.timeout(20_000) });
 
 /** Whether the tests run against upstream's kube-proxy. */
@@ -59,7 +59,6 @@ export const service = (name: string, last: number, spec: ServiceObject['spec'] 
 
 export type SliceOptions = { port?: number; protocol?: string; nodeName?: string; version?: 4 | 6 };
 
-/** Returns a Service's EndpointSlice with these pods. */
 export function slice(name: string, pods: HostPod[], options: SliceOptions = {}): EndpointSlice {
   const { port = 80, protocol = 'TCP', nodeName = 'here', version = 4 } = options;
   return {

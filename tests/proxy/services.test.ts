@@ -115,7 +115,7 @@ test('connections are distributed over the endpoints, and a removed endpoint get
   await fixture.put('slices', slice('web', pods.slice(1)));
   await eventually(() => (names(20).has('a') ? undefined : true));
   assert.deepEqual([...names(30)].sort(), ['b', 'c']);
-  // an unused chain is removed along with some other change, at least a second later
+  // the proxy removes an unused chain along with some other change, at least a second later, so keep changing a Service
   await eventually(async () => {
     await fixture.put('services', service('other', 2, { ports: [{ port: Date.now() % 60_000 }] }));
     return fixture.table().includes('pick_cluster4-3') ? undefined : true;

@@ -14,7 +14,6 @@ const { place } = runtime;
 before(() => runtime.start());
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** Starts a pod with one running container. */
 async function runPod(name: string) {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });

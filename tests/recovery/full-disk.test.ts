@@ -65,9 +65,9 @@ function assertFull(error: unknown): void {
   assert.match(String(error), /no space left|disk is full/i);
 }
 
-/** Free space that is too small for a pod's files. */
+/** Free disk space that is too small for a pod's files. */
 const TOO_FEW_BYTES = 16 << 10;
-/** Free space that is sufficient: twice the measured size of a pod's files. */
+/** Free disk space that is sufficient for a pod: twice the measured size of its files. */
 const ENOUGH_BYTES = 256 << 10;
 
 for (const freeBytes of [0, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256].map((kibibytes) => kibibytes << 10)) {

@@ -45,7 +45,7 @@ const networkSource = (directory: string) => {
   return new NetworkSource({ directory, mode: 'keep', record, bridge: 'pwunit0', logger: silentLogger });
 };
 
-/** A write to a directory, and a check to make after the power cut. */
+/** `write` writes files to a directory. After the power cut, `read` must return `is`. */
 type Case = {
   write: (directory: string) => Promise<unknown>;
   read: (directory: string) => Promise<unknown>;

@@ -23,8 +23,8 @@ after(async () => {
 });
 
 /**
- * Asserts that a start is refused and cleans up. `ns` is normally a mount point; after a reboot it is just a directory, if the state
- * directory is on disk.
+ * Asserts that the runtime refuses to start, and removes what it has created. `ns` is normally a mount point; after a reboot it is just a
+ * directory, if the state directory is on disk.
  */
 async function assertRefused(name: string, overrides: Partial<RuntimeOptions> = {}): Promise<void> {
   for (const earlier of [['earlier'], ['earlier', 'ns']]) {

@@ -22,7 +22,7 @@ import { freePort, helloManifest, NodePlace, podManifest } from '../pods/node.fi
 import { StartedProgram } from '../pods/started-program.ts';
 import { buildRelease, type Release, unpackArchive } from './release.fixture.ts';
 
-/** Programs called by a node or by the tests. */
+/** Programs called by a node or by the tests, which are still found when Node.js is hidden. */
 const PROGRAMS = [
   'crun',
   'runc',

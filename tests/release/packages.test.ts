@@ -19,7 +19,7 @@ import { VERSION } from '../../packages/base/src/version.ts';
 import { packageVersion } from '../../scripts/release/package-files.ts';
 import { buildRelease, type Release } from './release.fixture.ts';
 
-/** The mount list seen by the package's scripts. */
+/** File in the root directory that the package's scripts read as their list of mounts. */
 const MOUNTS = 'proc/self/mountinfo';
 
 let release: Release;

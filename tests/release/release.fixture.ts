@@ -33,7 +33,7 @@ export async function buildOwnRelease(): Promise<Release> {
   return { ...filesOf(directory), remove: () => rmSync(directory, { recursive: true }) };
 }
 
-/** Builds the release for x64. */
+/** Builds the release for x64 into a new directory, and returns its path. */
 export async function makeRelease(): Promise<string> {
   const directory = mkdtempSync('/tmp/pwr-');
   await promisify(execFile)(process.execPath, ['scripts/release/main.ts', directory, 'x64'], { cwd: checkout, env });
@@ -76,7 +76,7 @@ export function unpackArchive({ archive }: Release): string {
   return directory;
 }
 
-/** Moves a build to the shared directory unless another process was faster. */
+/** Moves a release to the shared directory, or removes it if another process has already moved one there. */
 function moveUnlessThere(directory: string, shared: string): void {
   try {
     renameSync(directory, shared);

@@ -57,7 +57,7 @@ async function output(containerId: string, script: string): Promise<string> {
 const create = (podSandboxId: string, config: object) =>
   runtime.cri.runtime.createContainer({ podSandboxId, config: config as never }).then(({ containerId }) => containerId);
 
-/** Creates a container with a host path, a CDI device and another container's PID namespace, without starting it. */
+/** Creates a container with a CDI device, a mount and another container's PID namespace, without starting it. */
 async function createWhole(podSandboxId: string, targetId: string): Promise<string> {
   const containerEdits = { env: ['FROM_CDI=1'], deviceNodes: [{ path: '/dev/like-null', hostPath: '/dev/null' }] };
   const devices = [{ name: 'like', containerEdits }];

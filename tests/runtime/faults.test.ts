@@ -59,7 +59,7 @@ async function withPluginRule(script: string, work: () => Promise<void>): Promis
 
 const refuseCni = `echo '{"cniVersion":"0.4.0","code":11,"msg":"the plugin refuses"}'; exit 1`;
 
-/** A promise that is resolved by the test. */
+/** Returns a promise to wait for, and a function that resolves it. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { wait: () => promise, open: resolve };

@@ -21,7 +21,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Numbers the pods, so that each has its own log. */
+/** Number of pods so far, which is part of their names, so that each pod has its own log. */
 let count = 0;
 
 const SHOW = `echo "HOME=\${HOME-unset}"`;

@@ -26,7 +26,7 @@ after(async () => {
   assert.deepEqual(left, []);
 });
 
-/** Wraps a program in a script that first runs the file `NAME.rule`. */
+/** Installs a wrapper for a program: a script that runs the shell commands in `NAME.rule`, if that file exists, and then the program. */
 function wrap(name: string, program: string): void {
   const path = join(programs, name);
   writeFileSync(path, `#!/bin/sh\n[ -e ${path}.rule ] && . ${path}.rule\nexec ${program} "$@"\n`);
@@ -53,7 +53,7 @@ async function without(name: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Creates a sandbox and a container in it, which is not started. */
+/** Creates a sandbox and a container in it. The container is not started. */
 async function created(name: string): Promise<{ podSandboxId: string; containerId: string }> {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });

@@ -17,7 +17,6 @@ const runtime = new RuntimeUnderTest(place);
 before(async () => void (await runtime.start()));
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** Returns the host's namespace of this type. */
 const hostNamespace = (kind: string) => readlinkSync(`/proc/self/ns/${kind}`);
 
 async function output(containerId: string, script: string): Promise<string> {
@@ -29,7 +28,7 @@ async function output(containerId: string, script: string): Promise<string> {
 
 const namespaceOf = (containerId: string, kind: string) => output(containerId, `readlink /proc/self/ns/${kind}`);
 
-/** Runs a pod whose containers have different namespace modes; the caller sets their `targetId`. */
+/** Runs a pod and calls `work` with a function that starts containers in it, each with its own namespace modes and `targetId`. */
 async function withPod(
   { handler, modes = {}, ...more }: { handler: string; modes?: Modes; dnsConfig?: object },
   work: (start: (name: string, own?: Modes & { targetId?: string }) => Promise<string>) => Promise<void>,

@@ -39,13 +39,13 @@ const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
 const pidFile = join(bundle, 'sandbox.pid');
 /** File with the socket path of the shim that runs the tasks. */
 const taskShimFile = join(bundle, 'task-shim');
-/** Metrics reported for every sandbox. */
+/** Metrics that the shim reports for every sandbox. */
 const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_345n } });
 
 const actions: Record<string, () => Promise<void>> = { start, serve, delete: remove };
 await actions[positionals[0]!]!();
 
-/** Starts a serving process and prints its address. */
+/** Starts the process that serves the Sandbox API, and prints its address. */
 async function start(): Promise<void> {
   const args = [...process.argv.slice(1, -1), 'serve'];
   const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: bundle });
@@ -57,7 +57,7 @@ async function start(): Promise<void> {
   process.stdout.write(JSON.stringify({ version: 2, address: `unix://${socket}`, protocol: 'ttrpc' }));
 }
 
-/** Cleans up after a shim that was killed. */
+/** Cleans up after a shim that was killed: kills the sandbox's process and removes the sockets. */
 async function remove(): Promise<void> {
   if (existsSync(pidFile)) killQuietly(Number(readFileSync(pidFile, 'utf8')));
   if (existsSync(taskShimFile)) rmSync(readFileSync(taskShimFile, 'utf8'), { force: true });

@@ -18,7 +18,7 @@ place.options.handlers = {
 };
 const runtime = new RuntimeUnderTest(place);
 before(async () => {
-  // created along with the first task, and may remain
+  // a runtime creates this directory and this cgroup along with its first task, and leaves both in place
   mkdirSync(join(place.options.state, 'shim-runc/podwright'), { recursive: true });
   await createCgroup(await discoverCgroups(), place.options.cgroupParent!);
   await runtime.start();

@@ -7,7 +7,6 @@ import { makeSandboxParts } from './place.fixture.ts';
 
 const SHIM = new URL('./sandbox-shim.ts', import.meta.url).pathname;
 
-/** Writes the test shim's binary to a directory and returns its path. */
 export function makeTestShim(directory: string): string {
   const path = join(directory, 'test-shim');
   if (existsSync(path)) return path;

@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Error codes for malformed requests. */
+/** Error codes with which the runtime may reject a malformed request. */
 const REFUSED =
   /^(invalid_argument|not_found|already_exists|failed_precondition|unimplemented|permission_denied|resource_exhausted)$/;
 

@@ -9,9 +9,9 @@ import { lookAt } from './process-look.ts';
 
 const PODS = Number(process.env.TEST_PODS ?? 60);
 const AT_ONCE = 8;
-/** Allowance for compiled code and caches. */
+/** Heap growth allowed for compiled code and caches. */
 const HEAP_SLACK_BYTES = 12 << 20;
-/** Allowance for memory retained by V8 and the C library. */
+/** RSS growth allowed for memory that V8 and the C library retain. */
 const RSS_SLACK_BYTES = 80 << 20;
 
 const runtime = new RuntimeUnderTest();

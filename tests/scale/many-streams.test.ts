@@ -110,7 +110,7 @@ async function oneStream(index: number): Promise<void> {
   await (random(2) === 0 ? overSpdy(open) : overWebSocket(open));
 }
 
-/** Returns the runtime's file descriptors and its containers' processes. */
+/** Returns the runtime's open file descriptors and its containers' processes. */
 function holdings(): string[] {
   const processes = takeInventory(place.scope).processes.map((line) => line.replace(/^\d+ /, ''));
   const commands = processes.filter((line) => !/nc -l|runtime-child/.test(line));
@@ -118,8 +118,8 @@ function holdings(): string[] {
 }
 
 /**
- * Returns what is held now but was not before, except for as many sockets as there may be concurrent attach sessions: the runtime reuses
- * connections to a silent task's monitor (`TaskAttachments`), and closes them at the task's next output.
+ * Returns the descriptors and processes that `before` does not contain, except for as many sockets as there may be concurrent attach
+ * sessions: the runtime reuses connections to a silent task's monitor (`TaskAttachments`), and closes them at the task's next output.
  */
 function added(before: string[]): string[] {
   const known = [...before, ...Array.from({ length: AT_ONCE }, () => 'socket')];

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** A process's file descriptors and its number of threads. */
 export type ProcessLook = { descriptors: string[]; threads: number };
 
 /** Inspects a process through /proc; the targets of its file descriptors are sorted. */

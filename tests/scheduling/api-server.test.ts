@@ -38,7 +38,7 @@ before(async () => {
     value: 1000,
   } as KubeObject);
   await client.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
-  // the API server's pod-binding controller skips nodes that have a condition whose type ends like this
+  // the API server's pod-binding controller skips nodes that have a condition whose type ends in `Pressure`
   const conditions = [
     { type: 'Ready', status: 'True' },
     { type: 'example.org/TestPressure', status: 'True' },

@@ -76,7 +76,7 @@ test('content with a digest other than the requested one is rejected', async (t)
   registry.manifests.set(good.manifest.digest, served);
   const pinned = `${repository}@${good.manifest.digest}`;
   await rejects(pull(pinned), 'data_loss', /the content (is|has the digest) sha256:|instead of the/);
-  // also rejected if HEAD fails, so that only GET returns the digest, and if the digest header contradicts the content
+  // the mismatch is also detected if HEAD fails, so that only GET returns the digest, and if the digest header contradicts the content
   registry.faults = [({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end())];
   await rejects(pull(pinned), 'data_loss', /the content (is|has the digest) sha256:|instead of the/);
   registry.faults = [

@@ -22,7 +22,6 @@ export const OCI_RUNTIMES = ['crun', 'runc'] as const;
 /** A container that takes part in an attack: a shell script, and additional configuration. */
 type AttackingContainer = { script: string } & Omit<ContainerInit, 'metadata'>;
 
-/** Exit code and output of a container. */
 type Outcome = { exitCode: number; out: string; err: string };
 
 type Pod = { podSandboxId: string; config: PodInit & { logDirectory: string } };
@@ -77,7 +76,7 @@ export class AttackedRuntime {
     await this.runtime.cri.runtime.removePodSandbox({ podSandboxId });
   }
 
-  /** Creates a container; returns its ID and the path of its log. */
+  /** Creates a container in the pod; returns its ID and the path of its log. */
   async create(pod: Pod, { script, ...more }: AttackingContainer): Promise<{ containerId: string; log: string }> {
     const name = `attack-${this.#containers++}`;
     const config = { ...containerOf(this.runtime.image, name, script), ...more };
@@ -86,14 +85,14 @@ export class AttackedRuntime {
     return { containerId, log: join(pod.config.logDirectory, `${name}.log`) };
   }
 
-  /** Starts a container that keeps running. */
+  /** Starts a container that keeps running; returns its ID. */
   async begin(pod: Pod, container: AttackingContainer): Promise<string> {
     const { containerId } = await this.create(pod, container);
     await this.runtime.cri.runtime.startContainer({ containerId });
     return containerId;
   }
 
-  /** Runs a container to completion. */
+  /** Runs a container to completion; returns its exit code and output. */
   async run(pod: Pod, container: AttackingContainer): Promise<Outcome> {
     const { containerId, log } = await this.create(pod, container);
     await this.runtime.cri.runtime.startContainer({ containerId });

@@ -13,7 +13,10 @@ import { Scratch } from '../unpack/scratch.ts';
 const unpacker = new LayerUnpacker({ system: loadSystem() });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Time limit for each of the layers below. Each takes less than a second; without limits, they took a minute or more. */
+/**
+ * Time limit for unpacking each of the layers below, which takes less than a second; without limits in the unpacker, it took a minute or
+ * more.
+ */
 const patienceMs = 15_000;
 let scratch: Scratch;
 beforeEach(() => {

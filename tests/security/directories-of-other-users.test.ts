@@ -18,7 +18,7 @@ function directoryOf(path: string, user: number): string {
 }
 
 test('directories of other users are not cleared, regardless of their names', () => {
-  // no process has a PID this large
+  // a PID larger than any process can have, so that the directory seems to be left over
   const leftBy = (name: string) => join(tmpdir(), `pwk-csi-99999999-${process.pid}${name}`);
   const own = directoryOf(leftBy('own'), 0);
   const other = directoryOf(leftBy('other'), NOBODY);

@@ -51,7 +51,7 @@ async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
   return most;
 }
 
-/** Number of bytes to send. They take more than 10 MB if each is kept in its own buffer. */
+/** Number of response bytes that are sent one at a time. They take more than 10 MB if each is kept in its own buffer. */
 const pieces = 60_000;
 
 test('a manifest in a huge number of chunks uses only as much memory as its size', async (t) => {

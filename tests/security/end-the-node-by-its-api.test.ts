@@ -43,14 +43,14 @@ async function assertServes(): Promise<void> {
   assert.deepEqual(uncaught.map(errorMessage), []);
 }
 
-/** Opens a connection that sends nothing. */
+/** Opens a connection to the node's API that sends nothing. */
 async function client(): Promise<Socket> {
   const socket = connect(socketPath);
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   return socket.on('error', () => undefined).resume();
 }
 
-/** Sends raw bytes; returns everything received until the connection closes. */
+/** Sends raw bytes to the node's API; returns everything received until the connection closes. */
 async function send(text: string | Buffer): Promise<string> {
   const socket = connect(socketPath);
   let answer = '';

@@ -7,7 +7,6 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 /** What the server sends, one byte per character. With a certificate, it is sent over TLS as HTTP/2. */
 export type EndlessAnswer = { head: string; again: string; tls?: { key: Buffer; cert: Buffer } };
 
-/** Starts the server. */
 export async function startAnswering(answer: EndlessAnswer): Promise<{ port: number } & AsyncDisposable> {
   const worker = new Worker(new URL(import.meta.url), { workerData: answer });
   const [port] = (await once(worker, 'message')) as [number];

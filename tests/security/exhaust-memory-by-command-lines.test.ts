@@ -15,7 +15,7 @@ const PROCESSES = 25;
 /** Number of arguments. Close to Linux's limit: 6 MiB including the pointers. */
 const WORDS = 500_000;
 const MAX_GROWN_BYTES = 100 << 20;
-/** Generates the arguments once, for all processes. */
+/** A script that starts processes with half a million arguments each, which it generates once. */
 const ATTACK = `
 ulimit -s unlimited
 set -- $(yes ab | head -n ${WORDS})

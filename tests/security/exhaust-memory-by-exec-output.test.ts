@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
 const MANY = 600_000;
-/** Maximum growth of the runtime's memory, including an exec's garbage; a list of chunks would take twice as much. */
+/** Maximum growth of the runtime's memory during an exec, including garbage; a list of one-byte chunks would take twice as much. */
 const MAX_GROWN_BYTES = 100 << 20;
 
 const runtime = new RuntimeUnderTest();

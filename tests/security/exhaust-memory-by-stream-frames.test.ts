@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Opens an upgraded connection using a new URL. */
+/** Requests a new port-forward URL, and opens a connection to it that is upgraded with these headers. */
 async function upgraded(headers: string): Promise<Socket> {
   const { port, pathname } = new URL((await daemon.cri.runtime.portForward({ podSandboxId, port: [1] })).url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -51,7 +51,7 @@ const webSocket = () =>
     `Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
   );
 
-/** Sends as much as the runtime will read, then waits until this has been processed or the connection is closed. */
+/** Sends as much as the runtime will read. Once the runtime has processed it, asserts that its memory growth is bounded. */
 async function attack(socket: Socket, pieces: Iterable<Buffer>): Promise<void> {
   const before = resetPeak(daemon.pid);
   socket.resume();

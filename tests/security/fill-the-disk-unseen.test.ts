@@ -33,7 +33,7 @@ const hold = 'trap exit TERM; sleep 1000 & wait';
 const write = (path: string) => `head -c 3000000 /dev/zero > ${path}; ${hold}`;
 const deleted = (path: string) => `exec 3> ${path}; rm ${path}; head -c 3000000 /dev/zero >&3; ${hold}`;
 
-/** Scripts that write 3 MB to places not found by walking the pod's layers, logs and volumes. */
+/** Scripts that write 3 MB to places that are not found by walking the pod's layers, logs and volumes. */
 const WRITERS = {
   hosts: write('/etc/hosts'),
   'resolv-conf': write('/etc/resolv.conf'),
@@ -45,7 +45,7 @@ const WRITERS = {
   'deleted-out-of-the-root': `exec 3> /file; rm /file; head -c 3000000 /dev/zero >&3; cp /bin/busybox /data; exec chroot /data /busybox sleep 1000`,
 };
 
-/** Waits for the other container's main process, and sets OTHER to its root directory. */
+/** A shell snippet that waits for the other container's main process, and sets OTHER to the process's root directory. */
 const findOther =
   'until P=$(grep -l "^sleep.1234" /proc/[0-9]*/cmdline | grep -o "[0-9]*"); do sleep 0.1; done; OTHER=/proc/$P/root';
 const deletedOfOther = (path: string) =>
@@ -59,8 +59,8 @@ const WRITERS_BY_ANOTHER_CONTAINER = {
 };
 
 /**
- * More links to files than the node will search: some 400 processes with 900 file descriptors each, only two of which hold the deleted file
- * open.
+ * A script that creates more links to files than the node will search: some 400 processes with 900 file descriptors each, only two of which
+ * hold the deleted file open.
  */
 const HIDE = [
   'i=20; while [ $i -lt 900 ]; do eval "exec $i</dev/null"; i=$((i+1)); done',
@@ -120,7 +120,7 @@ const evicted = async (names: string[]) => {
 test('a pod that exceeds its limit with files in none of its volumes is evicted', async () => {
   await run('keep', manifest('keep', hold));
   for (const [name, script] of Object.entries(WRITERS)) await run(name, manifest(name, script));
-  // applied rather than run: `run` fails if the other container has already been killed
+  // these pods are applied rather than run, because `run` fails if the other container has already been killed
   for (const [name, script] of Object.entries(WRITERS_BY_ANOTHER_CONTAINER))
     await place.ok('apply', place.file(`${name}.yaml`, manifest(name, script, { other: 'exec sleep 1234' })));
   await run('by-init', manifest('by-init', hold, { init: 'head -c 3000000 /dev/zero > /file' }));

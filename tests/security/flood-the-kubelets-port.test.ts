@@ -16,7 +16,10 @@ before(async () => {
   await certificates.make('client', 'ca');
 });
 
-/** What the flood sends, and the maximum time of a request during the flood; retrying its connection would add 1 s (tcp(7)). */
+/**
+ * What the flood sends, and the maximum time of a request during the flood. A request whose connection has to be retried takes 1 s longer
+ * (tcp(7)).
+ */
 const FLOODS: [what: string, kind: FloodKind, mostMs: number][] = [
   ['nothing', 'silent', 1000],
   ['nothing, on more connections than the kernel defers', 'silentBeyondQueue', 5000],

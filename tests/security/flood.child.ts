@@ -14,7 +14,6 @@ export type FloodKind = 'silent' | 'silentBeyondQueue' | 'hello';
 const HELD: Record<FloodKind, number> = { silent: 3000, silentBeyondQueue: 10_000, hello: 3000 };
 const NOBODY = 65_534;
 
-/** Returns the first message sent by a TLS client. */
 async function clientHello(): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -27,7 +26,10 @@ async function clientHello(): Promise<Buffer> {
   return bytes;
 }
 
-/** Opens connections, and closes each with a reset. The constants are from socket(2) and ip(7); addresses are in network byte order. */
+/**
+ * Opens connections, and closes each with a reset when another one takes its place. The constants are from socket(2) and ip(7); addresses
+ * are in network byte order.
+ */
 function floodWith(bytes: Buffer, { port, held: most }: { port: number; held: number }): void {
   const koffi = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('koffi');
   const libc = koffi.load(null);

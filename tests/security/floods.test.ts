@@ -22,13 +22,13 @@ const FLOOD_MS = 4_000;
 /** Maximum growth of the daemon's memory, of which it uses 150 MiB when idle. */
 const MAX_GROWN_BYTES = 150 << 20;
 
-/** A channel, and how to flood it. */
+/** A channel from containers to the node, and how to flood it. */
 type Door = {
-  /** Script of the pod's only container. */
+  /** Script of the flooding pod's only container. */
   script: string;
-  /** Additional lines for the container. */
+  /** Additional manifest lines for the flooding pod's container. */
   container?: string;
-  /** Additional lines for the pod spec. */
+  /** Additional manifest lines for the flooding pod's spec. */
   pod?: string;
   /** Shows that the flood has begun: a word in the pod's log, or a number of restarts. Default: the container has started. */
   begun?: string | number;
@@ -127,7 +127,7 @@ for (const [name, door] of Object.entries(DOORS)) {
 
 const floodFile = () => place.path('root/manifests/flood.yaml');
 
-/** Adds the pod, without waiting for it. */
+/** Adds the flooding pod's manifest, without waiting for the pod to start. */
 function flood({ script, container = '', pod = '' }: Door): void {
   const text = `apiVersion: v1
 kind: Pod
@@ -188,7 +188,7 @@ async function inTime<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Runs a command with a client that stops reading. */
+/** Runs a command in the flooding pod with a client that stops reading its output. */
 async function stalledExec(script: string): Promise<void> {
   const [file, ...args] = place.command('exec', 'flood', '--', 'sh', '-c', script);
   const client = spawn(file!, args, { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -196,7 +196,7 @@ async function stalledExec(script: string): Promise<void> {
   await once(client.stdout, 'readable');
 }
 
-/** Runs a container that fails to start, which makes the runtime search for its leftovers. */
+/** Runs a container that fails to start, which makes the runtime search for leftover processes. */
 async function failingStart(): Promise<void> {
   const manifest = `apiVersion: v1
 kind: Pod

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
 
-/** The server's response; `again` is repeated until the client disconnects. */
+/** The response of a probed server; `again` is repeated until the prober disconnects. */
 type Answer = { head: string; again?: string };
 
 const answers: Record<string, Answer> = {

@@ -10,7 +10,10 @@ import { LocalServer } from '../../packages/node-api/src/local-server.ts';
 import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** Time limit for a read, which takes a twentieth of this on a fast host; with one read per entry, it would take half a minute. */
+/**
+ * Time limit in ms for reading the end of the log, which takes a twentieth of this on a fast host; with one read per log entry, it would
+ * take half a minute.
+ */
 const PATIENCE_MS = 5000;
 const ENTRIES = 1_000_000;
 const piece = '2026-01-01T00:00:00.000000000Z stdout P x\n';

@@ -12,7 +12,7 @@ import { expand } from '../../packages/kubelet/src/container/expansion.ts';
 import { entriesFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
-/** Time limit for each text, which takes milliseconds on a fast host; with backtracking, it would take minutes or years. */
+/** Time limit in ms for handling each text, which takes milliseconds on a fast host; with backtracking, it would take minutes or years. */
 const PATIENCE_MS = 3000;
 
 function quickly<T>(what: string, work: () => T): T {
@@ -109,7 +109,7 @@ test('arbitrary text as a resolv.conf is parsed quickly', () => {
     quickly(`resolv.conf ${text.slice(0, 4)}`, () => parseResolvConf(`search ${text}\n${text}`));
 });
 
-/** Pods with a given text in one field that is validated by a pattern. */
+/** Pods with a given text in one of the fields that are validated by a pattern. */
 const fields: Record<string, (text: string) => object> = {
   name: (text) => ({ metadata: { name: text } }),
   namespace: (text) => ({ metadata: { name: 'p', namespace: text } }),

@@ -29,7 +29,7 @@ async function exec(containerId: string, ...cmd: string[]): Promise<string> {
   return Buffer.from(stdout).toString();
 }
 
-/** Runs a script as a new container's process, and by exec in a running container. */
+/** Runs a script as the process of a new container, and by exec in a running container. Returns both outputs. */
 async function inBoth(handler: string, script: string, linux: object = { securityContext: ownPid }): Promise<string[]> {
   const pod = await attacked.pod(`both-${handler}`, { handler });
   const { out } = await attacked.run(pod, { script, linux });

@@ -32,7 +32,10 @@ async function start(t: TestContext) {
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 
-/** Asserts that the work does not block the event loop, which all pods depend on. Without limits, such documents took ten seconds. */
+/**
+ * Asserts that the work does not block the event loop, which all pods depend on. Without size limits, such documents blocked it for ten
+ * seconds.
+ */
 async function withoutStall(work: () => Promise<unknown>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -54,7 +57,7 @@ test('a manifest or index with a million entries', async (t) => {
   }
 });
 
-/** Serves an image with this `config` in its image config. */
+/** Makes the registry serve an image with this `config` object in its image config. */
 function serveConfig(registry: FaultyRegistry, config: string): void {
   const rootfs = `{"type":"layers","diff_ids":["${layer.diffId}"]}`;
   const text = `{"architecture":"${hostArchitecture}","os":"linux","config":${config},"rootfs":${rootfs}}`;

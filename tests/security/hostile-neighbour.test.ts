@@ -20,12 +20,12 @@ const USER = 54_321;
 /** Timeout of a step of the other pod; on an idle host, a step takes less than a second. */
 const STEP_MS = 30_000;
 
-/** The hostile pod's command, and its output once the resource is exhausted. */
+/** How the hostile pod exhausts a kernel resource: its command, and the output that shows that the resource is exhausted. */
 type Thing = {
   command: string[];
   begun: RegExp;
   user?: number;
-  /** A resource that another pod with the same user must still be able to allocate. */
+  /** Name of the resource, if another pod with the same user must still be able to allocate a unit of it. */
   shared?: string;
 };
 

@@ -15,7 +15,7 @@ type Descriptor = { digest: string; size: number; mediaType: string };
 const addIndex = (sink: BlobSink, manifests: object[], name = 'x'): Descriptor =>
   sink.addManifest(name, { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, mediaTypes.ociIndex);
 
-/** Adds three levels of ten indexes each, with ten images at each leaf, none of them for this platform: 1,000 images. */
+/** Adds an index with three levels of ten indexes each, with ten images at each leaf, none of them for this platform: 1,000 images. */
 function addTree(sink: BlobSink, depth = 3, path = ''): Descriptor {
   const entries = Array.from({ length: 10 }, (_, index) => {
     const tag = `${path}-${index}`;

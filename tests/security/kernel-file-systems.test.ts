@@ -46,7 +46,7 @@ const volumes: [string, FixtureEntry[], ...string[]][] = [
   ['volume-cgroup-by-a-link', [symlink('p', '../sys/fs')], '/p/cgroup'],
 ];
 
-/** Links, in a volume of the image, in place of the device that OCI runtimes open as root. */
+/** Symbolic links that an image's volume has in place of /dev/null, which OCI runtimes open as root. */
 const nullLinks: [string, string][] = [
   ['null-to-a-descriptor', '/proc/self/fd/5'],
   ['null-to-a-sysctl', '/proc/sys/kernel/printk_ratelimit_burst'],

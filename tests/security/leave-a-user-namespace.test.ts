@@ -18,7 +18,7 @@ const volume = join(place.logs, 'volume');
 before(async () => {
   await runtime.start();
   mkdirSync(volume, { recursive: true });
-  // /dev/mem and /dev/kmsg, as an image or another pod may have left them on a volume
+  // device nodes for /dev/mem and /dev/kmsg, as an image or another pod may have left them on a volume
   execFileSync('mknod', ['-m', '666', join(volume, 'mem'), 'c', '1', '1']);
   execFileSync('mknod', ['-m', '666', join(volume, 'kmsg'), 'c', '1', '11']);
 });
@@ -29,7 +29,7 @@ after(async () => {
 const mapping = [{ containerId: 0, hostId: HOST_ID, length: 65_536 }];
 const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
 
-/** Starts a container with all privileges; `run` runs a script in it and returns its output. */
+/** Starts a container with all privileges in a pod with a user namespace; `run` runs a script in the container and returns its output. */
 async function start(handler: string, network: NamespaceMode) {
   const { cri, image } = runtime;
   const name = `${handler}-${NamespaceMode[network].toLowerCase()}`;
@@ -54,7 +54,10 @@ async function start(handler: string, network: NamespaceMode) {
   return { podSandboxId, containerId, run };
 }
 
-/** Each name is printed if its command succeeds. The commands write existing values, so that success does no harm. */
+/**
+ * Shell commands with which the container's root tries to change the host. The name of each command is printed if it succeeds. They write
+ * existing values, so that success does no harm.
+ */
 const ATTEMPTS = {
   'write a sysctl of the host': 'v=$(cat /proc/sys/kernel/core_pattern); echo "$v" > /proc/sys/kernel/core_pattern',
   'write a sysctl of the host in a new proc':

@@ -17,7 +17,7 @@ after(() => bundle?.remove());
 const FILL_FOR_EVER =
   'i=0; while :; do i=$((i+1)); dd if=/dev/zero of=/e/f$i bs=64k 2>/dev/null; dd if=/dev/zero of=/r$i bs=4k 2>/dev/null; done';
 
-/** Returns a pod that fills its emptyDir, with a second container that runs `other`. */
+/** Returns a pod whose first container fills an emptyDir, while the second one runs `other`. */
 function filler(name: string, script: string, other = 'exec sleep 1000'): string {
   const container = (command: string) =>
     `{image: ${exampleImage}, command: [sh, -c, ${JSON.stringify(command)}], volumeMounts: [{name: e, mountPath: /e}]`;
@@ -33,7 +33,7 @@ spec:
 `;
 }
 
-/** Adds and removes pods until the signal aborts. While the disk is full, their manifests cannot be written. */
+/** Adds and removes pods until the signal aborts. A pod whose manifest cannot be written because the disk is full is skipped. */
 async function churn(node: FullDiskNode, signal: AbortSignal): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     const name = `churn${round % 3}`;

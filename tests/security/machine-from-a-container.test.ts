@@ -64,7 +64,7 @@ const refused: Record<string, SystemCall> = {
   'clone-of-a-user-namespace': { number: numberOf([56, 220]), args: [CLONE_NEWUSER | 17n] },
   'personality-that-no-program-needs': { number: numberOf([135, 92]), args: [0x0400000n] },
 };
-/** Calls denied by the profile: an unconfined process with the same capabilities is allowed to make them. */
+/** System calls that are denied only by the seccomp profile: an unconfined process with the same capabilities is allowed to make them. */
 const byProfileAlone = ['unshare', 'get_mempolicy', 'personality-that-no-program-needs'];
 
 const attacked = new AttackedRuntime();

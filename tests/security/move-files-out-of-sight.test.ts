@@ -31,7 +31,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Keeps moving small files. */
+/** A script that keeps moving small files between two directories. */
 const busy = 'cd /data; mkdir a b; echo x >a/x; while :; do mv a/x b/x; mv b/x a/x; echo y >y; rm y; done';
 /** Returns the `sleep` duration that identifies an idle pod's process on the host. */
 const idleSeconds = (name: string) => `${process.pid}${Buffer.from(name).readUInt16BE()}`;
@@ -66,7 +66,7 @@ async function runMover(name: string, amount: string, limits = {}): Promise<void
   const isIdle = async (pid: number) => String(await readProcessStart(pid, 'cmdline')).includes(idleSeconds(name));
   const find = async () => (await findProcesses(isIdle)).at(0);
   const pid = await waitFor(find, { intervalMs: 50, signal: AbortSignal.timeout(10_000) });
-  // the shell enters the cgroups, then execs the program
+  // the shell moves itself into the pod's cgroups, then execs the program that moves files
   const procs = await cgroupFiles(pid);
   const command = `for file in ${procs.join(' ')}; do echo $$ >$file; done; exec "$@"`;
   const child = [process.execPath, join(import.meta.dirname, 'move-files.child.ts'), directory, amount];

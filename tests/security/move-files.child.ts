@@ -29,7 +29,7 @@ const [, , top, amount] = process.argv;
 process.chdir(top!);
 for (const name of ['a', 'b', 'c', 'd']) mkdirSync(name);
 const listed = opendirSync('.');
-// the directory listed last is visited first
+// a measurement visits the directory that is listed last first
 const [tail, home, middle, hide] = [1, 2, 3, 4].map(() => listed.readSync()!.name);
 listed.closeSync();
 for (const name of [tail, middle]) for (let n = 0; n < 200; n++) mkdirSync(join(name!, String(n)));

@@ -26,7 +26,6 @@ async function startContainer(context: TestContext, program: string): Promise<Co
   return { runtime, containerId };
 }
 
-/** Returns a command's output, with or without a terminal. */
 async function outputOf({ runtime, containerId }: Container, cmd: string[], tty: boolean): Promise<string> {
   const { url } = await runtime.cri.runtime.exec({ containerId, cmd, stdin: false, stdout: true, stderr: !tty, tty });
   const stdout = new PassThrough();
@@ -42,7 +41,7 @@ for (const program of ['crun', 'runc']) {
     assert.notEqual(Number(readFileSync('/proc/self/oom_score_adj', 'utf8')), SCORE);
     const container = await startContainer(context, program);
     const { runtime, containerId } = container;
-    // prints the score of a child (cat) and of the command itself
+    // prints the oom_score_adj of a child process (cat) and of the command itself
     const cmd = ['sh', '-c', 'cat /proc/self/oom_score_adj /proc/$$/oom_score_adj'];
     const both = `${SCORE}\n${SCORE}\n`;
     const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd, timeout: 60n });

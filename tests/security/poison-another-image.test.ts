@@ -26,7 +26,7 @@ async function start(t: TestContext) {
     await room.images.pull(nameOf('victim'), { signal });
   }
   const { size } = JSON.parse(registry.manifests.get('victim')!.data.toString()).config;
-  /** Adds a manifest that consists of a config and one blob. */
+  /** Adds a manifest to the registry that consists of a config and one blob. */
   const addManifest = (tag: string, config: { digest: string; size: number }, data: Buffer, mediaType: string) =>
     registry.addManifest(
       tag,

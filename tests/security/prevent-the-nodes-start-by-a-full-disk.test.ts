@@ -39,7 +39,7 @@ async function answer(sockets: string[]): Promise<boolean> {
   return results.every(({ status }) => status === 'fulfilled');
 }
 
-/** Small files use up the blocks that are smaller than a page. */
+/** Returns a script that fills all free blocks, including the last ones, which only files smaller than a page fit into. */
 const blocks = (directory: string) =>
   `i=0; while :; do cat /dev/zero >> ${directory}/f; while echo x > ${directory}/s$i; do i=$((i+1)); done; sleep 0.1; done 2>/dev/null`;
 const INODES = 'i=0; while :; do i=$((i+1)); touch /e/d/$i || sleep 0.1; done 2>/dev/null';

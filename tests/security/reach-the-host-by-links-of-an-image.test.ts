@@ -28,7 +28,6 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** Asserts that the host's files are unmodified. */
 function assertUntouched(): void {
   assert.deepEqual(readdirSync(hostDirectory).sort(), [...NAMES].sort());
   for (const name of NAMES) assert.equal(readFileSync(join(hostDirectory, name), 'utf8'), SECRET, name);
@@ -44,7 +43,7 @@ const volumes: [string, FixtureEntry[], string][] = [
   ['no-slash', [], outward],
 ];
 
-/** Links in images, with their targets. */
+/** Images in which a path that the runtime mounts is a symbolic link to a file of the host. */
 const files: [string, FixtureEntry[]][] = [
   ['hosts', [symlink('etc/hosts', join(hostDirectory, 'hosts'))]],
   ['hosts-outward', [symlink('etc/hosts', `${outward}/hosts`)]],
@@ -58,7 +57,7 @@ const files: [string, FixtureEntry[]][] = [
   ['message-below', [symlink('messages', hostDirectory)]],
 ];
 
-/** Scripts that search the root for the secret, and write to all paths where it might be mounted. */
+/** Scripts that search the container's root for the secret, and write to all paths where a host file might be mounted. */
 const READ = 'grep -rs zebra / --include=zebra --exclude-dir=proc --exclude-dir=sys; ls -R /v 2>/dev/null';
 const WRITE = `for file in /etc/hosts /etc/hostname /etc/resolv.conf /messages/termination-log; do
   echo written > $file; cat $file; done 2>&1`;
@@ -89,7 +88,7 @@ for (const handler of OCI_RUNTIMES) {
   }
 }
 
-/** Accepts an error too, if it is from creating or starting the container. */
+/** Treats an error from creating or starting the container as a run without output. */
 function refused(error: unknown): { out: string } {
   assert.match(String(error), /(create|start) container/);
   return { out: '' };

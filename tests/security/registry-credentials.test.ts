@@ -25,7 +25,10 @@ const challenge =
   ({ headers }, response) =>
     headers.authorization === undefined && Boolean(response.writeHead(401, { 'www-authenticate': header }).end());
 
-/** Returns the user data that a server has received: authorizations, account names, and request bodies, which contain one of these. */
+/**
+ * Returns the credentials that a server has received: authorization headers, account names, and request bodies, which contain a token or
+ * password.
+ */
 const learned = ({ requests }: FaultyRegistry): string[] =>
   requests.flatMap(({ headers, query, method }) => [
     ...(headers.authorization === undefined ? [] : [headers.authorization]),
@@ -34,9 +37,9 @@ const learned = ({ requests }: FaultyRegistry): string[] =>
   ]);
 
 type Attack = {
-  /** The registry in the image reference. */
+  /** The registry named in the image reference, whose credentials the user has configured. */
   registry: FaultyRegistry;
-  /** Servers of other parties, which must not receive the credentials. */
+  /** Servers of other parties, which must not receive the user's credentials. */
   foreign: FaultyRegistry;
   thief: FaultyRegistry;
   room: ImageRoom;

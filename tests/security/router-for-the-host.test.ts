@@ -29,7 +29,7 @@ function advertisement(): Buffer {
   return message;
 }
 
-/** Returns the number of packets received by a link, according to this file. */
+/** Returns the number of IPv6 packets received by a link, from `Ip6InReceives` in a file such as `/proc/net/dev_snmp6/LINK`. */
 function received(path: string, text = existsSync(path) ? readFileSync(path, 'utf8') : ''): number {
   const counter = /^Ip6InReceives\s+(\d+)/m.exec(text);
   if (counter === null) throw new Error(`this host has no IPv6 on the link of ${path}`);

@@ -57,7 +57,6 @@ function pingFrom(netns: string): string {
   );
 }
 
-/** Returns the network namespace of the pod with this address. */
 function netnsOf(address: string): string {
   const pins = readdirSync(place.path('state/ns')).map((sandbox) => place.path('state/ns', sandbox, 'net'));
   return pins.find((pin) =>

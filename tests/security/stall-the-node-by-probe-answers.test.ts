@@ -12,7 +12,7 @@ import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts
 
 const PROBES = 8;
 const TIMEOUT_SECONDS = 6;
-/** Maximum CPU time of all probes: a quarter of the time until the deadline, and many times what they need. */
+/** Maximum CPU time in ms of eight concurrent probes: a quarter of the time until their deadline, and many times what they need. */
 const MAX_CPU_MS = 1500;
 
 /**
@@ -43,7 +43,7 @@ const podIps = ['127.0.0.1'];
 const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
 const prober = new Prober(commands);
 
-/** Makes eight concurrent calls to a server that responds like this; asserts that this thread's CPU time is limited. */
+/** Makes eight concurrent calls to a server that responds with `answer`; asserts that this thread's CPU time is limited. */
 async function attack(answer: EndlessAnswer, call: (port: number) => Promise<unknown>): Promise<void> {
   await using server = await startAnswering(answer);
   const before = process.threadCpuUsage();

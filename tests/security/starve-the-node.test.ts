@@ -23,11 +23,11 @@ import type { StartedProgram } from '../pods/started-program.ts';
 /** The pods' PID limit, small enough that the attacks do not affect this host. */
 const POD_PIDS = 64;
 const MEMORY_OF_PODS = 256 * 2 ** 20;
-/** Only the limits are to be tested: under memory pressure the kubelet would reject other pods. */
+/** Configuration without eviction, so that only the limits are tested: under memory pressure, the kubelet would reject the other pods. */
 const NO_EVICTION = '[kubelet.eviction]\nhard = {}\n';
 /** A fork bomb of at most 511 processes. Because of `exec`, the first process stays. */
 const FORK_BOMB = 'b() { [ $1 -gt 0 ] && { b $(($1-1)) & b $(($1-1)) & }; exec sleep 1000; }; b 8 & exec sleep 1000';
-/** Repeatedly allocates 1 GiB at once. */
+/** A script that repeatedly allocates 1 GiB at once. */
 const MEMORY_HOG = 'while :; do dd if=/dev/zero of=/dev/null bs=1G count=1; done';
 
 let bundle: Bundle;
@@ -53,7 +53,7 @@ async function stop({ place, daemon }: Node): Promise<void> {
   assert.equal((await daemon.ended()).code, 0);
 }
 
-/** Returns the path of a cgroup under `kubepods`, within the delegated unit if systemd has one. */
+/** Returns the path of a cgroup under the node's `kubepods` cgroup, within the delegated unit if the host runs systemd. */
 function kubepods({ place }: Node, ...below: string[]): string {
   const { cgroupParent } = place.scope;
   const isDelegated = systemdObstacle({ systemd: isSystemdHost(), mode: cgroups.mode }) === undefined;
@@ -95,7 +95,8 @@ test('a fork bomb and a memory-consuming pod do not affect the node and other po
   const { containerID } = (await podNamed(node, 'hog')).status!.containerStatuses![0]!;
   const hogs = await podCgroup(node, 'hog');
   const eaten = join(hogs, containerID!.replace('podwright://', ''));
-  // on v2, the entire container is killed and restarted, so count in the pod's cgroup; on v1, only container cgroups count
+  // with cgroup v2, the entire container is killed and restarted, so read the pod's cgroup, which remains; with v1, only container cgroups
+  // count OOM kills
   const oomKills = () => Math.max(readOomKills(cgroups, hogs), readOomKills(cgroups, eaten));
   await place.until(async () => oomKills() > 0);
 

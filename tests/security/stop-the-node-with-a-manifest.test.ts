@@ -11,7 +11,7 @@ import { LocalServer } from '../../packages/node-api/src/local-server.ts';
 import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** Maximum time that the event loop may be blocked; a fast host needs a tenth of this. */
+/** Maximum time in ms that the event loop may be blocked; a fast host needs a tenth of this. */
 const PATIENCE_MS = 4000;
 
 const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n';
@@ -20,7 +20,7 @@ const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('');
 const list = (item: string, count: number) => `apiVersion: v1\nkind: List\nitems: [${`${item},`.repeat(count)}]`;
 
-/** Manifests known to be expensive. */
+/** Manifests known to be expensive to parse or validate, by description. */
 const hostile: [string, string][] = [
   ['60,000 keys', configMap + lines(60_000, (at) => `  k${at}: "a"\n`)],
   ['as many keys as are allowed', configMap + lines(28_000, (at) => `  k${at}: "a"\n`)],

@@ -65,7 +65,7 @@ function elfHeader(machine: number): Buffer {
   return header;
 }
 
-/** A single segment for everything; the kernel maps entire pages. */
+/** Returns an ELF program header with a single segment for the entire file, since the kernel maps entire pages. */
 function programHeader(contentBytes: number): Buffer {
   const header = Buffer.alloc(56);
   header.writeUInt32LE(1, 0); // PT_LOAD

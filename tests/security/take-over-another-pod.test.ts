@@ -81,7 +81,7 @@ class Attacked {
     await this.place.until(() => this.#daemon!.err.includes(words));
   }
 
-  /** Asserts that the victim is unchanged, and that no other pod has its UID. */
+  /** Asserts that the victim pod is unchanged, and that no other pod has its UID. */
   async assertUntouched(): Promise<void> {
     await this.place.until(async () => (await this.secretOf('prod', 'victim')) === 'secret');
     const now = await this.pod('prod', 'victim');
@@ -137,7 +137,7 @@ test('a manifest in the directory cannot take the UID or name of a running pod, 
   };
   const thief = manifestOf({ namespace: 'aaa', name: 'thief', uid, annotations });
   const twin = manifestOf({ ...VICTIM, uid, script: forever, annotations });
-  // both sort before the victim's manifest, so they are read first
+  // the names of both manifests sort before that of the victim's manifest, so they are read first
   writeFileSync(place.path('root/manifests/aaa-thief.yaml'), thief);
   writeFileSync(place.path('root/manifests/aaa-twin.yaml'), twin);
   await node.untilRefused(`UID ${uid} is already that of pod prod/victim`);
@@ -165,7 +165,7 @@ test('a pod with a UID that is free again does not get the earlier pod’s volum
     writeFileSync(thieves, manifestOf({ namespace: 'aaa', name: 'thief', uid }));
   });
   await untilThiefRuns();
-  // the other way around, while the node is running: now the UID belongs to the thief
+  // the victim's manifest comes back while the node is running, but the UID now belongs to the thief
   writeFileSync(victims, text);
   await node.untilRefused(`UID ${uid} is already that of pod aaa/thief`);
   rmSync(thieves);

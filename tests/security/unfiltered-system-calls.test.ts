@@ -5,7 +5,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NO_PORTS, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
-/** Prints the seccomp mode (0: none, 2: filter; proc_pid_status(5)), and whether the attack works. */
+/** A script that prints its seccomp mode (0: none, 2: filter; proc_pid_status(5)) and whether it can create a user namespace. */
 const ATTACK =
   'grep ^Seccomp: /proc/self/status; unshare -U true 2>/dev/null && echo namespace || echo refused; sleep 1000';
 const FILTERED = 'Seccomp:\t2\nrefused\n';

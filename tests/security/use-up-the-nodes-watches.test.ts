@@ -31,7 +31,7 @@ const { EMFILE, ENOSPC } = constants.errno;
 const filters = { instances: `${EMFILE}`, watches: `${ENOSPC}` };
 type Used = keyof typeof filters;
 
-/** Starts a podwright command with one of the two limits exhausted. */
+/** Starts a podwright command with the inotify instances or the watches exhausted. */
 function startWithout(used: Used, ...args: string[]): StartedProgram {
   const [init, add] = NUMBERS[process.arch]!;
   const calls = used === 'instances' ? init : add;

@@ -48,7 +48,7 @@ const failed = async (name: string) =>
 
 test('a termination message is escaped by run and describe, and exact in JSON and YAML', async () => {
   const file = place.file('a.yaml', failing('message'));
-  // like kubectl, does not escape logs on standard output unless it is a terminal
+  // like kubectl, `podwright run` escapes logs on standard output only if it is a terminal, so check standard error
   const { err } = await place.call('run', '--once', file);
   assertShown(err);
   await place.ok('apply', file);

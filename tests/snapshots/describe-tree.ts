@@ -28,7 +28,6 @@ export function describeTree(directory: string, system: System): DescribedEntry[
   return entries;
 }
 
-/** Asserts that both trees are equal. */
 export function assertSameTree(actual: string, expected: string, system: System): void {
   const [ours, theirs] = [actual, expected].map((path) => describeTree(path, system));
   const lines = (entries: DescribedEntry[]) => entries.map(({ line }) => line);

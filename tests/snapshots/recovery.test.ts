@@ -29,7 +29,7 @@ function open(): DirectorySnapshotter {
     logger: silentLogger,
   });
   const close = snapshotter.close.bind(snapshotter);
-  // the records can only be opened once at a time
+  // close the database along with the snapshotter, because the records can only be opened once at a time
   snapshotter.close = async () => {
     await close();
     database.close();

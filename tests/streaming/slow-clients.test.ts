@@ -1,4 +1,4 @@
-/** Slow clients of the streaming server. */
+/** Clients that send their request or read their response too slowly, on the streaming server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ function url(): URL {
   return new URL(server.url({ kind: 'exec', choice, start }));
 }
 
-/** Returns how long a connection lasts while these bytes are sent on it, one every 100 ms. */
+/** Returns how long (ms) the streaming server keeps a connection open while these bytes are sent on it, one every 100 ms. */
 async function lifetimeOf(bytes: string): Promise<number> {
   const socket = connect(Number(url().port), '127.0.0.1').on('error', () => undefined);
   const startedAt = performance.now();

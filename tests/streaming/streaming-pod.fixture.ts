@@ -16,7 +16,7 @@ export type RuntimeForStreaming = {
 /** Streams that a client requests besides stdout. */
 export type RequestedStreams = { stdin?: boolean; stderr?: boolean; tty?: boolean };
 
-/** Timeout for all calls. */
+/** Timeout in ms for every streaming call of the tests. */
 export const boundMs = 60_000;
 
 /** A pod for stream tests. Its container `main` serves /etc over HTTP and responds to lines of input. */
@@ -64,7 +64,7 @@ export class StreamingPod {
     return containerId;
   }
 
-  /** Returns a URL that runs a shell script in `main`. */
+  /** Returns an exec URL that runs a shell script in the container `main`. */
   async exec(script: string, { stdin = false, stderr = true, tty = false }: RequestedStreams = {}): Promise<string> {
     const cmd = ['sh', '-c', script];
     const request = { containerId: this.main, cmd, stdin, stdout: true, stderr, tty };
@@ -79,7 +79,7 @@ export class StreamingPod {
   }
 }
 
-/** Runs a URL's command to completion; returns all of its output. */
+/** Runs the command of an exec URL to completion; returns its exit code and output. */
 export async function collect(url: string, stdin?: Readable) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const outputs = Promise.all([buffer(stdout), text(stderr)]);
@@ -91,14 +91,14 @@ export async function collect(url: string, stdin?: Readable) {
   return { exitCode, out, err };
 }
 
-/** A client of a session: its streams, and its output so far. */
+/** A client of an exec or attach session, with its streams and the output so far. */
 export class Visitor {
   readonly stdin = new PassThrough();
   readonly ended: Promise<number>;
   readonly #leave = new AbortController();
   output = '';
 
-  /** `stdin`, `tty` and `resize` must match what was requested for the URL. */
+  /** `stdin`, `tty` and `resize` must match the request that returned the URL. */
   constructor(url: string, { stdin = false, tty = false, resize }: RequestedStreams & Pick<CommandIo, 'resize'> = {}) {
     const stdout = new PassThrough().on('data', (chunk: Buffer) => {
       this.output += chunk.toString();

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { loadSystem, setProcessTerminalSize } from '@podwright/system';
 
-/** Returns the only child of a process. */
+/** Returns the PID of a process's only child. */
 const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 const size = { columns: 91, rows: 17 };
 
@@ -26,7 +26,10 @@ test('the terminal of a process is resized', async (t) => {
   while (!output.includes('17 91')) await once(child.stdout, 'data');
 });
 
-/** Keeps replacing its standard input, alternating between the device in the first argument (opened with O_PATH) and the terminal. */
+/**
+ * A Perl script that keeps replacing its standard input, alternating between the device in its argument (opened with O_PATH) and the
+ * terminal.
+ */
 const SWAP =
   'use POSIX; sysopen(D, $ARGV[0], 010000000) or die; $t = POSIX::dup(0); $| = 1; print "ready"; while (1) { POSIX::dup2(fileno(D), 0); POSIX::dup2($t, 0) }';
 

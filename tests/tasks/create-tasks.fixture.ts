@@ -2,7 +2,7 @@ import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-prog
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { openShims, openTasks, type Scratch, testSpec } from './fixture.ts';
 
-/** A program to be killed: keeps creating tasks `task-0`, `task-1`, …, each with a command on a terminal. */
+/** A program that a test kills: keeps creating tasks `task-0`, `task-1`, …, each with a command on a terminal. */
 const scratch = JSON.parse(process.argv[2]!) as Scratch;
 const program = JSON.parse(process.argv[3]!) as OciProgram | 'shim';
 const tasks = program === 'shim' ? await openShims(scratch) : await openTasks(scratch, program);

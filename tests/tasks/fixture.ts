@@ -30,7 +30,7 @@ export type Scratch = {
   directory: string;
   rootfs: string;
   cgroupParent: string;
-  /** Settles once the most recently closed shims have released their socket. */
+  /** Settles once the shims that were closed last have released their socket. */
   closing?: Promise<void>;
   remove(): Promise<void>;
 };
@@ -80,7 +80,7 @@ export async function openTasks(
   });
 }
 
-/** Returns the contract suite's harness for an OCI runtime. */
+/** Returns the harness that the task runtimes' contract suite needs for an OCI runtime. */
 export async function taskHarness(
   program: (scratch: Scratch, fastPaths?: OciFastPaths) => Promise<OciProgram>,
   fastPaths = ociFastPaths,
@@ -90,7 +90,7 @@ export async function taskHarness(
   return { ...harnessIn(scratch), open: () => openTasks(scratch, chosen, { fastPaths }), remove: scratch.remove };
 }
 
-/** Returns the contract suite's harness for a shim. */
+/** Returns the harness that the task runtimes' contract suite needs for a shim. */
 export async function shimHarness(): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
   return { ...harnessIn(scratch), open: () => openShims(scratch), remove: scratch.remove };

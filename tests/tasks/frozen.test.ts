@@ -11,7 +11,9 @@ import { runc, shimHarness, taskHarness, workingCrun } from './fixture.ts';
 const cgroups = await discoverCgroups();
 const bound = () => AbortSignal.timeout(60_000);
 
-/** Starts a task and a command in it, moves a child of the task to a nested cgroup, and freezes everything. */
+/**
+ * Starts a task and a command in it, moves a child of the task to a nested cgroup, and freezes the task's cgroup with all its descendants.
+ */
 async function startFrozen(context: TestContext, harness: TaskRuntimeHarness) {
   const tasks = await harness.open();
   context.after(async () => {

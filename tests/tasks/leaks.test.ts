@@ -32,7 +32,7 @@ for (const { name, count, open } of kinds)
       const before = openDescriptors();
       const limiter = new Limiter(AT_ONCE);
       await Promise.all(Array.from({ length: count }, (_, index) => limiter.run(() => useStream(tasks, index))));
-      // for each concurrent session, one connection is kept for reuse (TaskAttachments)
+      // for each concurrent session, one connection remains open for reuse (`TaskAttachments`)
       await waitFor(() => (openDescriptors() <= before + AT_ONCE && processesWith(mark).length === 0) || undefined, {
         intervalMs: 20,
         signal: bound(),

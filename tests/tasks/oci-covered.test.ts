@@ -18,7 +18,9 @@ const system = loadSystem();
 const namespaces = { system, logger: silentLogger };
 let scratch: Scratch;
 let tree: string;
-/** crun with a covered directory: the cgroup tree if this host requires that, otherwise a directory created by the test. */
+/**
+ * crun with a directory that is covered by a mount: the cgroup tree if this host requires that, otherwise a directory created by the test.
+ */
 let crun: OciProgram;
 
 before(async () => {
@@ -49,7 +51,10 @@ async function start(tasks: TaskRuntime, id: string): Promise<void> {
 const echo = async (tasks: TaskRuntime, id: string) =>
   String((await tasks.execSync(id, ['echo', 'here'], { signal: bound() })).stdout);
 
-/** Returns the test's processes, and this process's file descriptors, that are in a mount namespace in which the directory is covered. */
+/**
+ * Returns the test's processes, and this process's file descriptors, that are in a mount namespace in which crun's covered directory is
+ * covered.
+ */
 function covered(): string[] {
   const read = (path: string, reader: (path: string) => string) => {
     try {

@@ -13,12 +13,12 @@ const bound = () => AbortSignal.timeout(60_000);
 
 taskRuntimeSuite('oci with crun, without fast paths', () => taskHarness(workingCrun, plainOci));
 
-/** Returns runc in a wrapper that logs its commands, with the shortcuts that a probe would find. */
+/** Returns runc in a wrapper that logs the commands it is called with. `program` has the fast paths that a probe of runc would find. */
 function loggedRunc({ directory }: Scratch): { program: OciProgram; calls: () => string[] } {
   const [place, log] = [join(directory, 'logged'), join(directory, 'calls')];
   mkdirSync(place);
   const path = join(place, 'runc');
-  // `--root DIRECTORY` precedes runc's command, and conmon adds more options before that
+  // finds runc's command among its arguments: `--root DIRECTORY` precedes it, and conmon adds more options before that
   const script = `#!/bin/sh
 for word; do case $word in create|start|delete|state|exec) echo "$word" >>${log}; break;; esac; done
 exec ${runc.path} "$@"\n`;
@@ -50,7 +50,7 @@ for (const fastPaths of [fastOci, plainOci])
     const config = { bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
     const other = others[fastPaths.name as keyof typeof others];
     const used = (command: string) => (other === plainOci ? [command] : []);
-    // the plain paths also run `state`, a number of times that depends on timing
+    // without fast paths, `state` is called as well, a number of times that depends on timing
     const seen = () => calls().filter((command) => other === fastOci || command !== 'state');
     try {
       await within(fastPaths, async (tasks) => void (await tasks.create({ ...config, id: 'task' }, bound())));

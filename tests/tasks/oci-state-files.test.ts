@@ -87,8 +87,8 @@ async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<voi
 }
 
 /**
- * Writes a wrapper for the OCI runtime that keeps its state in a different directory; with `copies`, it also copies the state file to the
- * expected path.
+ * Writes a wrapper for the OCI runtime that keeps its state in a different directory; with `copies`, the wrapper also copies the state file
+ * to the path where the task runtime looks for it.
  */
 function wrapper(
   { directory }: Scratch,

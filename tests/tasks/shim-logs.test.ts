@@ -11,7 +11,7 @@ import { makeScratch, openShims, type Scratch, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);
 
-/** Returns the numbers in a task's log, by stream and in order. */
+/** Returns the numbers that a task has written to its log, by stream and in order. */
 function contentOf(logPath: string): { stdout: string; stderr: string } {
   const content = { stdout: '', stderr: '' };
   for (const line of readFileSync(logPath, 'utf8').trimEnd().split('\n')) {

@@ -41,7 +41,7 @@ describe('containerd-shim-runc-v2', () => {
     const options = shimProgram(scratch).options!;
     return { ...call, options: { typeUrl: options.typeUrl, value: Buffer.from(options.value, 'base64') } };
   };
-  /** Shuts down a shim, which may exit before it responds. */
+  /** Shuts down a shim, which might exit before it responds. */
   const shutDown = async (shim: Shim, id: string) => {
     await shim.tasks.shutdown({ id }).catch((error) => assert.ok(!shim.isOpen, errorMessage(error)));
   };

@@ -11,7 +11,10 @@ const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsW
 const pagesOf = (folder: string) =>
   tracked.filter((path) => path.startsWith(folder)).map((path) => posix.basename(path));
 
-/** Maximum length of an entry: about four sentences. Anything longer belongs on a separate page. */
+/**
+ * Maximum number of characters of an entry in the lists of differences from upstream: about four sentences. Longer explanations belong on a
+ * separate page.
+ */
 const MAX_ENTRY_CHARACTERS = 550;
 
 /** Returns the anchors that GitHub generates for a document's headings. */

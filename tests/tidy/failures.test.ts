@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { read, shipped } from './source-tree.ts';
 
 const IGNORED = /\.catch\(\(\) => undefined\)/g;
-/** Maximum count. Lower this whenever the count drops; never raise it. */
+/** Maximum number of failures that are ignored without a reason. Lower it whenever the number drops; never raise it. */
 const MAX_IGNORED = 95;
 
 test('the number of ignored failures does not grow: background() logs them, ignoreFailure() gives the reason, pause() waits for a signal', () => {

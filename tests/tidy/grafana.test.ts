@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Panel, readContrib, readDashboard, selectorsOf } from '../monitoring/dashboard.fixture.ts';
 
-/** The schema of Grafana 12, the last of this form. */
+/** The dashboard schema version of Grafana 12, the last one with this JSON format. */
 const SCHEMA_VERSION = 42;
 const COLUMNS = 24;
 const VARIABLES = ['node', 'namespace', 'pod'];
-/** Labels that distinguish series of the same name on different pages; of these names more than one page has series. */
+/** Metrics of which several of the kubelet's pages have series, so that a query must select a page with `metrics_path`. */
 const ON_TWO_PAGES =
   /^(?:container_(?:cpu_usage_seconds_total|memory_working_set_bytes|start_time_seconds)|process_\w+)\b/;
 
@@ -15,7 +15,7 @@ const dashboard = readDashboard();
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
-/** The panels that fail a check, by title. */
+/** Returns the titles of the panels that fail a check. */
 const failing = (check: (panel: Panel) => boolean) => panels.filter((one) => !check(one)).map(({ title }) => title);
 
 test('the dashboard has the schema of Grafana 12, and no identity of an installation', () => {

@@ -1,5 +1,6 @@
 /**
- * Checks the layout of packages: arrows between rooms, no import cycles, and implementations referred to by name only in composition files.
+ * Checks the layout of packages: which rooms (directories under `src`) import each other, no import cycles, and implementations referred to
+ * by name only in composition files.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +26,7 @@ test('cycles in a graph are found', () => {
   assert.deepEqual(circlesOf(new Map([['a', ['a']]])), ['a → a']);
 });
 
-/** The room lists in ARCHITECTURE.md, by package: each room with the index of its row. */
+/** The rooms listed in ARCHITECTURE.md, by package: each with the index of its row. */
 const ROOM_LISTS = new Map(
   read('ARCHITECTURE.md')
     .split('\n### Rooms of `')
@@ -105,8 +106,8 @@ for (const name of PACKAGES) {
 /** Contracts of the runtime that may have several implementations. */
 const CONTRACTS = ['ImageService', 'Network', 'SandboxController', 'Snapshotter', 'Statistics', 'TaskRuntime'];
 /**
- * Files that compose a runtime or an image store from implementations. `compose-parts.ts` creates the parts that sit above them: the task
- * router and the statistics.
+ * Files that may refer to implementations by name: they compose a runtime or an image store. `compose-parts.ts` creates the task router and
+ * the statistics, which use several implementations.
  */
 const COMPOSITION = [
   'packages/images/src/images.ts',

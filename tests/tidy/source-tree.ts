@@ -36,7 +36,7 @@ export function ownImports(path: string): string[] {
   return imports(path).filter((target) => target.startsWith(`${owner}/`) && !target.includes('/gen/'));
 }
 
-/** Returns the room of a file under a package's `src`: its directory or, for files at the top level, the file itself. */
+/** Returns the room of a file under a package's `src`: its directory or, for files at the top level of `src`, the file itself. */
 export const roomOf = (path: string): string => {
   const [name, ...below] = path.split('/').slice(3);
   return below.length === 0 ? name! : [name, ...below.slice(0, -1)].join('/');

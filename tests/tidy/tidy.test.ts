@@ -1,10 +1,13 @@
-/** Checks the layout: arrows between packages, restrictions between rooms, sizes, and files that do not belong in the tree. */
+/**
+ * Checks the layout of the tree: which packages import each other, restrictions on imports between rooms, file sizes, and files that do not
+ * belong in the tree.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgram } from '../../packages/cli/src/program.ts';
 import { imports, isExample, read, shipped, sources, tracked } from './source-tree.ts';
 
-/** The packages (or individual export paths) that each package may import; there are no cycles. */
+/** The packages (or individual export paths) that each package may import. There are no import cycles between packages. */
 const ARROWS: Record<string, string[]> = {
   base: [],
   host: ['base'],
@@ -339,7 +342,7 @@ test('the first help page lists exactly the existing commands', () => {
     (match) => match[1]!.replace(/\(.*?\)/g, ''),
   );
   const named = lists.flatMap((list) => list.split(',').map((name) => name.trim()));
-  // these two have their subcommands listed in their own help
+  // `rollout` and `create` list their subcommands in their own help
   const shown = commands({ withHidden: false }).filter((name) => !/^(?:rollout|create) /.test(name));
   assert.deepEqual(named.sort(), shown.sort());
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, shipped } from './source-tree.ts';
 
-/** Delays that do not depend on settings or requests: files, with the expressions they pass to timers. */
+/** Delays passed to timers that do not depend on settings or requests: the expressions, by file. */
 const OWN_DELAYS: Record<string, string[]> = {
   'packages/host/src/files/checkpoint.ts': ['delayMs'],
   'packages/base/src/cached-reading.ts': ['this.#times.refreshMs'],

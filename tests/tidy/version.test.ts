@@ -1,4 +1,4 @@
-/** The version of the sources, and the version of a build. */
+/** Checks that all manifests have the same version, and which version a build reports. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { read, sources, tracked } from './source-tree.ts';
 
 const SELF = 'tests/tidy/words.test.ts';
-/** Say instead: reported, notified; report, log; again; the caller, no client; next to, besides; request; was there. */
+/** Words to replace. Write instead: reported, notified; report, log; again; the caller, no client; next to, besides; request; was there. */
 const WORDS = /\b(?:told|tells?|anew|whoever|nobody|beside|wish|stood)\b/gi;
-/** Maximum count. Lower this whenever the count drops; never raise it. */
+/** Maximum number of these words in sources and documents. Lower it whenever the number drops; never raise it. */
 const MAX_WORDS = 26;
 
 test('the number of words that plain English avoids only decreases', () => {

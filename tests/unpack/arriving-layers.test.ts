@@ -26,7 +26,7 @@ const soon = () => AbortSignal.timeout(30_000);
 const noise = randomBytes(1_500_000).toString('hex');
 const archive = tarArchive([file('first', 'one'), file('big', noise), file('last', 'two')]);
 
-/** Starts unpacking a blob before any of it has arrived; `send` delivers it up to an offset. */
+/** Starts unpacking a blob before any of it has arrived; `send` delivers the blob's bytes up to an offset. */
 function begin(name: string, blob: Buffer) {
   const path = scratch.at(`${name}.partial`);
   writeFileSync(path, '');

@@ -34,7 +34,7 @@ afterEach(() => {
   scratch[Symbol.dispose]();
 });
 
-/** Unpacks entries, and asserts that the directory next to the layer's is unchanged. */
+/** Unpacks a layer with these entries, and asserts that the directory next to the layer's directory is unchanged. */
 async function unpack(entries: FixtureEntry[] | Buffer, options: Partial<UnpackOptions> = {}): Promise<void> {
   const before = describeTree(outside, system);
   try {

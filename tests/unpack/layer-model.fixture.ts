@@ -16,7 +16,7 @@ export class LayerModel {
     disown(this.#root);
   }
 
-  /** Whether the directory exists; if so, the image-spec defines what entries and whiteouts in it mean. */
+  /** Whether the directory exists in the lower layers. If so, the image-spec defines what entries and whiteouts in it mean. */
   has(path: string[]): boolean {
     return this.#find(path)?.children !== undefined;
   }
@@ -32,7 +32,10 @@ export class LayerModel {
     else here.children!.set(last, { content: flag === '2' ? `-> ${link}` : String(body), isOwn: true });
   }
 
-  /** Returns the contents, in the same format as `contents` in the tests. */
+  /**
+   * Returns the modeled tree by path: directories have paths that end in `/` and the content '', symbolic links have the content `->
+   * TARGET`.
+   */
   contents(): Record<string, string> {
     return Object.fromEntries(listed(this.#root, ''));
   }
@@ -42,7 +45,7 @@ export class LayerModel {
   }
 }
 
-/** Returns the directory with this name; creates it if needed, replacing any other type of file. */
+/** Returns the directory with this name in `parent`; creates it if needed, replacing a file or link of that name. */
 function enter(parent: Node, name: string): Node {
   const existing = parent.children!.get(name);
   const node =

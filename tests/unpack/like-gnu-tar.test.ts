@@ -41,7 +41,7 @@ const write = (path: string, content: string | Buffer = 'content', mode = 0o644)
   chmodSync(path, mode);
 };
 
-/** Returns incompressible but deterministic bytes. */
+/** Returns incompressible bytes, which are the same in each run. */
 const noise = (length: number) => {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
     createHash('sha256').update(`${index}`).digest(),
@@ -303,7 +303,7 @@ suite('a layer is unpacked as by GNU tar', () => {
   }
 });
 
-/** Asserts that holes in sparse files were preserved. */
+/** Asserts that the sparse files of the test do not use more disk blocks than those unpacked by GNU tar. */
 function assertHoles(directory: string, reference: string): void {
   for (const name of ['s', 'one', 'many', 'none']) {
     const [ours, theirs] = [directory, reference].map(

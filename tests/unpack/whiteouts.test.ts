@@ -16,7 +16,10 @@ const system = loadSystem();
 const unpacker = new LayerUnpacker({ system });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Returns the names and contents of everything under a directory. */
+/**
+ * Returns the tree under a directory, by path: directories have paths that end in `/` and the content '', symbolic links have the content
+ * `-> TARGET`.
+ */
 function contents(path: string, prefix = ''): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of readdirSync(path)) {
@@ -37,12 +40,15 @@ const base: FixtureEntry[] = [
   file('top', 'base'),
 ];
 
-/** Checks the resulting contents with both types of snapshots: an overlay of the layers, and a copy that each layer is applied to. */
+/**
+ * Asserts that applying `upper` to `lower` results in the expected contents, with both types of snapshots: an overlay of the layers, and a
+ * copy that each layer is applied to.
+ */
 async function check(upper: FixtureEntry[], expected: Record<string, string>, lower = base): Promise<void> {
   await checkLayers([lower, upper], expected);
 }
 
-/** Like `check`, for these layers, lowest first. */
+/** Like `check`, with any number of layers, lowest first. */
 async function checkLayers(layers: FixtureEntry[][], expected: Record<string, string>): Promise<void> {
   using scratch = new Scratch();
   const parentDirectories: string[] = [];

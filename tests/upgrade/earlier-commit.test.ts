@@ -62,7 +62,7 @@ test('a node from an earlier commit is replaced while its pods run, and takes th
   const installed = place.path('dist');
   symlinkSync(join(checkout, 'node_modules'), place.path('node_modules'));
   const program = join(installed, 'podwright.js');
-  /** Replaces the files, as a rebuild or npm does. */
+  /** Replaces the installed program's files, as a rebuild or npm does. */
   const install = (from: string) => {
     rmSync(installed, { recursive: true, force: true });
     cpSync(dirname(from), installed, { recursive: true, dereference: true });

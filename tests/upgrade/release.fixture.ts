@@ -13,7 +13,6 @@ const checkout = new URL('../..', import.meta.url).pathname;
 
 export type Release = { version: string; directory: string; archive: string };
 
-/** Bundles the sources in `from` as this version. */
 export function buildBundleOf(from: string, directory: string, version?: string): string {
   const dist = join(directory, 'dist');
   const env = { ...process.env, ...(version !== undefined && { PODWRIGHT_VERSION: version }) };
@@ -56,7 +55,7 @@ export function writeRelease(parent: string, version: string, program: string): 
 
 export const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** Installs a release's program in a new directory; returns its path. */
+/** Installs a release's program in a new directory; returns the program's path. */
 export function install(release: Release, directory: string): string {
   mkdirSync(directory);
   for (const name of ['podwright', 'unpack-worker.cjs']) cpSync(join(release.directory, name), join(directory, name));

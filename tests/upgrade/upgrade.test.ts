@@ -38,7 +38,7 @@ const installed = () =>
 type NodeVersion = { node: string; nodeBuild: string };
 const versionOfNode = async () => (JSON.parse(await ok('version', '-o', 'json')) as NodeVersion).node;
 
-/** Returns what must not change about each pod's containers: IDs, restart counts and start times. */
+/** Returns the IDs, restart counts and start times of all containers, which an upgrade must not change. */
 async function containers(): Promise<string[]> {
   const { items } = JSON.parse(await ok('ps', '-o', 'json')) as { items: Pod[] };
   return items.flatMap(({ metadata, status }) =>
@@ -164,7 +164,7 @@ function moved(from: string, to: string): string {
   return to;
 }
 
-/** Renames the archive as if it were another version's, and updates its checksum. */
+/** Renames a release archive as if it were another version's, and updates its checksum. */
 function renamed(archive: string, version: string): string {
   const path = moved(archive, archive.replace('0.2.0', version));
   writeFileSync(`${dirname(path)}/SHA256SUMS`, `${sha256(path)}  ${basename(path)}\n`);

@@ -167,7 +167,7 @@ test('the pod and its user namespace are recovered when the runtime restarts', a
   assert.equal((await cri.runtime.containerStatus({ containerId: second.containerId })).status?.exitCode, 0);
 });
 
-/** Reads from a port as soon as it is open. */
+/** Reads what a server sends on a port, as soon as the port is open. */
 async function readPort(host: string, port: number): Promise<string> {
   const ask = async () => {
     try {

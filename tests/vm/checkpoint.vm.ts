@@ -32,7 +32,7 @@ async function runCounter(name: string, runtimeHandler: string) {
   return { podSandboxId, containerId };
 }
 
-/** Waits until the counter exceeds `least`; returns its value. */
+/** Waits until the container's counter exceeds `least`; returns its value. */
 function countBeyond(least: number, read: () => Promise<string>): Promise<number> {
   const beyond = async () => {
     const count = Number(await read());
@@ -75,7 +75,7 @@ test('the container keeps running after its checkpoint, and a restored one conti
   for (const name of ['inventory.img', 'pstree.img', 'core-1.img', 'pages-1.img', 'descriptors.json'])
     assert.ok(memory.includes(name), `${name} of ${memory}`);
 
-  // use the image's layer with the archive's changes, and the pod's namespaces, as a restore on another node would
+  // restore as another node would: with the image's layer, the archive's changes to it, and the pod's namespaces
   const spec = JSON.parse(readFileSync(join(out, 'spec.dump'), 'utf8'));
   const lower = /lowerdir=([^,]+)/.exec(mountOptions(spec.root.path))![1]!;
   await cri.runtime.stopContainer({ containerId });

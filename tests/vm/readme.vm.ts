@@ -23,7 +23,7 @@ const scope: InventoryScope = {
 };
 const host = takeInventory(scope);
 
-/** Returns leftovers other than files, since records and images are kept for the node's next start. */
+/** Returns what the node has left on the host, except for files, since its records and images are retained for the next start. */
 const left = () => [...leftovers(host, { ...takeInventory(scope), files: [] }), ...unitsWith('podwright-pods')];
 
 const podwright = (...args: string[]) => runChecked(`${CHECKOUT}bin/podwright`, args);

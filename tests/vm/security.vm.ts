@@ -61,7 +61,6 @@ async function start(name: string, request: Request) {
   return { containerId, run, worked, end: () => cri.runtime.removePodSandbox({ podSandboxId }) };
 }
 
-/** Returns the host's mount points under `directory`. */
 const mountsBelow = (directory: string) =>
   readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

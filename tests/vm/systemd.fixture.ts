@@ -7,11 +7,9 @@ import { waitFor } from '@podwright/base';
 
 const run = (program: string, ...args: string[]) => execFileSync(program, args, { encoding: 'utf8' });
 
-/** Reads a file of a cgroup. */
 export const readCgroup = (path: string, file: string) =>
   readFileSync(join('/sys/fs/cgroup', path, file), 'utf8').trim();
 
-/** Returns a process's cgroup. */
 export const cgroupOf = (pid: number | 'self') =>
   readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().slice('0::'.length);
 

@@ -28,9 +28,9 @@ const FACTS = '%y %m %s %l %p';
 type Row = {
   /** The operation, phrased as the end of a sentence. */
   what: string;
-  /** Whether it supports trees deeper than PATH_MAX. */
+  /** Whether the operation supports trees deeper than PATH_MAX. */
   deep: boolean;
-  /** `tree` exists; `other` is an output path, which does not. */
+  /** Performs the operation. `tree` is an existing tree; `other` is a path for output, at which nothing exists. */
   walk: (tree: string, other: string) => Promise<void>;
 };
 

@@ -269,7 +269,7 @@ test('a directory replaced by a link to the host while being opened is never mou
       await move('dir', 'away');
       await move('link', 'dir');
       await move('dir', 'link');
-      // the code under attack may have created a directory in between
+      // `prepareSubPath`, which this loop attacks, might have created the directory in between
       await rmdir(join(volumePath, 'dir')).catch(() => undefined);
       await move('away', 'dir');
     }

@@ -81,7 +81,6 @@ async function listed(pod: string, server: string): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name).sort();
 }
 
-/** The URL of the API as used by pods. */
 const API_URL = 'https://kubernetes.default.svc';
 const PODS = ['bridged', 'hosted', 'other'];
 

@@ -67,7 +67,7 @@ after(async () => {
 });
 
 const shop = (verb: string, ...args: string[]) => place.ok(verb, ...inShop(args));
-/** Inserts the namespace flag, before the command in the case of exec. */
+/** Adds the flag for the namespace `shop`, before the `--` that precedes a command to execute. */
 function inShop(args: string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return [...args.slice(0, end), '-n', 'shop', ...args.slice(end)];

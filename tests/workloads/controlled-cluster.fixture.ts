@@ -40,7 +40,7 @@ export const STATEFUL_SETS: Resource = { ...batch('statefulsets', 'StatefulSet')
 export const DAEMON_SETS: Resource = { ...batch('daemonsets', 'DaemonSet'), group: 'apps' };
 export const REVISIONS: Resource = { ...batch('controllerrevisions', 'ControllerRevision'), group: 'apps' };
 
-/** An object with a status that the tests read. */
+/** A Kubernetes object whose status the tests read. */
 export type Workload = KubeObject & {
   spec: Record<string, unknown>;
   status?: Record<string, unknown> & { conditions?: { type: string; status: string }[] };
@@ -108,7 +108,6 @@ export class ControlledCluster {
     return this.list<Pod>(PODS, labelSelector);
   }
 
-  /** Waits until the object's status has these values; returns the object. */
   async untilStatus(resource: Resource, name: string, wanted: Record<string, unknown>): Promise<Workload> {
     return await this.until(async () => {
       const object = await this.client.get<Workload>(resource, this.place(name));

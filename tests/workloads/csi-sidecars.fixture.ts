@@ -61,9 +61,9 @@ export class CsiSidecars {
   readonly #driver: string;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
-  /** What the attacher has done: `attach` or `detach`. */
+  /** The calls that the attacher has completed, in order: `attach` or `detach`. */
   readonly done: string[] = [];
-  /** Whether to attach volumes. */
+  /** Whether the attacher attaches volumes, or leaves them pending. */
   attaches = false;
 
   constructor(api: NodeApi, driver: string) {
@@ -107,7 +107,7 @@ export class CsiSidecars {
     }
   }
 
-  /** Like the external-attacher: adds a finalizer before attaching, and removes it after detaching. */
+  /** Attaches and detaches volumes, like the external-attacher: adds a finalizer before attaching, and removes it after detaching. */
   async #attach(): Promise<void> {
     for (const { metadata, spec, status } of await this.#api.list(ATTACHMENTS)) {
       const path = `${ATTACHMENTS}/${metadata.name}`;

@@ -21,8 +21,8 @@ after(async () => {
 });
 
 /**
- * An extension API server program. It only accepts clients with a certificate from the CA in the ConfigMap, and has a single object, which
- * shows who is requesting it.
+ * Source of an extension API server. It only accepts clients with a certificate from the CA in the ConfigMap, and serves a single object,
+ * which shows the name of the requesting user.
  */
 const SERVER = `
 const { readFileSync } = require('node:fs');
@@ -85,7 +85,7 @@ spec:
   versionPriority: 15
 `;
 
-/** Repeats the command until its output is as expected. */
+/** Repeats a podwright command until its output is as expected; returns the output. */
 async function until(args: string[], isExpected: (out: string, err: string) => boolean): Promise<string> {
   using signal = withTimeout(undefined, 60_000, `wait for podwright ${args.join(' ')}`);
   const probe = async () => {

@@ -22,7 +22,10 @@ const LABELS = { app: 'web' };
 
 let place: WorkloadPlace;
 
-/** Returns a client that makes calls until a write whose response is lost; all later writes fail. `killed` resolves at that point. */
+/**
+ * Returns a client that loses the response of a write after `afterWrites` successful ones; all later writes fail. `killed` resolves at that
+ * point.
+ */
 function dyingClient(client: KubeClient, afterWrites: number): { client: KubeClient; killed: Promise<void> } {
   const { promise: killed, resolve } = Promise.withResolvers<void>();
   let left = afterWrites;

@@ -47,7 +47,6 @@ function installPlugin(): void {
   });
 }
 
-/** Returns the path of an administrator's kubeconfig. */
 const admin = () => place.path('input/admin.kubeconfig');
 
 /** Starts kubectl with the plugin in PATH. */
@@ -89,7 +88,7 @@ test('the namespace comes from the context, and --context selects a different on
     [elsewhere.code, elsewhere.err],
     [1, 'podwright: pods "crash" not found in the namespace "default"\n'],
   );
-  // if there are several files, the one with the context is used
+  // if KUBECONFIG lists several files, the one that contains the context is used
   const other = place.file('other.kubeconfig', 'apiVersion: v1\nkind: Config\n');
   const several = { KUBECONFIG: `${place.path('none')}:${other}:${admin()}` };
   assert.match(await ok(['podwright', 'why', 'crash', '--context', 'shop'], several), /^Pod shop\/crash: /m);

@@ -32,7 +32,7 @@ export class ScriptedKubelet {
     await Promise.all(this.#busy.values());
   }
 
-  /** Handles a pod's states one at a time. A pod that another client has modified meanwhile is handled at its next change. */
+  /** Handles the changes of a pod one at a time. If another client has modified the pod meanwhile, it is handled at its next change. */
   #changed({ metadata: { namespace, name } }: Pod): void {
     const key = `${namespace}/${name}`;
     const before = this.#busy.get(key) ?? Promise.resolve();

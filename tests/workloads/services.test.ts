@@ -84,7 +84,8 @@ test('a Service sees the addresses of its client pods', async () => {
   const client = await addressOf('db-0');
   const seen = async () =>
     (await place.call('exec', 'db-0', '--', 'wget', '-q', '-O', '-', 'http://peer/cgi-bin/peer')).out;
-  // works once a check of the rules has noticed that bridged packets are filtered; httpd prints `[::ffff:ADDRESS]`
+  // the address is right once the proxy has noticed that bridged packets pass through the packet filter; httpd prints it as
+  // `[::ffff:ADDRESS]`
   await place.until(async () => (await seen()).includes(`:${client}]`));
   await place.ok('delete', '-f', file);
 });

@@ -38,7 +38,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Writes the node's configuration with additional sections. */
+/** Writes the node's configuration file, with `more` sections appended. */
 function configure(more: string): void {
   const api = `[api]\nenabled = true\nservice_cidr = "${place.serviceCidr}"\n`;
   mkdirSync(place.path('certs.d'), { recursive: true });
@@ -61,7 +61,7 @@ const pod = ({ name, image = exampleImage, container = '', spec = '' }: PodOptio
 const apply = (name: string, ...documents: string[]) =>
   place.ok('apply', place.file(`${name}.yaml`, documents.join('---\n')));
 
-/** Waits until the cause is found, since pods take time to fail. Returns the explanation. */
+/** Waits until `podwright why` finds the cause, since pods take time to fail. Returns its explanation. */
 async function explained(word: string, cause: string): Promise<Explanation> {
   let last: Explanation | undefined;
   const isFound = async () => {
@@ -78,7 +78,7 @@ async function check(word: string, cause: string, sentence: RegExp): Promise<voi
   assert.ok(finding!.advice.length > 0);
 }
 
-/** Replaces taints or other fields of the node's spec. */
+/** Patches the spec of the Node object, for example its taints. */
 const patchNode = (spec: object) =>
   place.ok('patch', `node/${node}`, '--type', 'merge', '-p', JSON.stringify({ spec }));
 

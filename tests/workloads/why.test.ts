@@ -24,9 +24,9 @@ after(async () => {
 });
 
 type Row = {
-  /** Container fields in YAML flow style. */
+  /** Fields of the pod's container, in YAML flow style. */
   container: string;
-  /** Spec fields in YAML flow style. */
+  /** Fields of the pod's spec, in YAML flow style. */
   spec?: string;
   cause: string;
   sentence: RegExp;
@@ -202,7 +202,7 @@ function manifests(): string {
 
 const why = (word: string, ...more: string[]) => place.json<Explanation>('why', word, ...more);
 
-/** Retries until the cause is found, because pods take time to fail. */
+/** Repeats `podwright why` until it finds the cause, since pods take time to fail. Returns its explanation. */
 async function explained(word: string, cause: string | undefined, ...more: string[]): Promise<Explanation> {
   let last: Explanation | undefined;
   const isFound = async () => {

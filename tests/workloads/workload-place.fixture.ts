@@ -35,7 +35,7 @@ export class WorkloadPlace {
     this.#kubelet = parts.kubelet;
   }
 
-  /** Starts the controllers with a client, replacing any that are running. */
+  /** Starts the controllers with a client, replacing controllers that are already running. */
   async control(client: KubeClient = this.client): Promise<void> {
     await this.#controllers?.stop();
     this.#controllers = startControllers({

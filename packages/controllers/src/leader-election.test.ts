@@ -36,7 +36,6 @@ test('another holder’s Lease is acquired if it has not been renewed for its du
   assert.equal(decide(renewed, 16_001, second.seen).spec, undefined);
 });
 
-/** Runs an election until the test aborts it. */
 function elect(client: FakeKubeClient, identity: string) {
   const abort = new AbortController();
   const log: string[] = [];

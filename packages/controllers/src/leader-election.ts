@@ -49,7 +49,7 @@ class Election {
   readonly #options: LeaderElectionOptions;
   #seen: SeenLease | undefined;
   #held: LeaderLease | undefined;
-  /** Start of the last successful write, on the clock of `performance.now()`. */
+  /** Start of the last successful write of the Lease, on the clock of `performance.now()`. */
   #renewedMs = 0;
 
   constructor(options: LeaderElectionOptions) {

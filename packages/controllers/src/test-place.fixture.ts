@@ -22,7 +22,6 @@ export class TestPlace implements AsyncDisposable {
     return (await this.client.list<Pod>(PODS, {})).items;
   }
 
-  /** Returns the messages of all events with this reason that the controllers have recorded so far. */
   events(reason: string): string[] {
     return this.client.callsOf({ verb: 'create', plural: EVENTS.plural }).flatMap(({ body }) => {
       const event = body as { reason: string; message: string };

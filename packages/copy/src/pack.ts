@@ -29,8 +29,8 @@ const PIECE_BYTES = 256 << 10;
 const SLASH = Buffer.from('/');
 
 /**
- * `source` is the path to read the entry from; for all but the topmost entry, it is relative to an open directory. `path` is used in
- * messages. Names do not have to be UTF-8.
+ * A file or directory to add to the archive. `source` is the path to read it from; for all but the topmost entry, it is relative to an open
+ * directory. `path` is used in messages. Names do not have to be UTF-8.
  */
 type Entry = Omit<PackOptions, 'name'> & { name: Buffer; source: string | Buffer; facts: Stats; flags: number };
 type Header = { name: Buffer; mode: number; uid: number; gid: number };
@@ -39,11 +39,9 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * Packs a file or directory tree into a tar archive. Files outside the tree are never read, even if another process adds symbolic links to
- * the tree during packing: the receiving container may be slow and may be able to write to the tree. Throws disk errors, `aborted` if a
- * file changes while it is being read, and `failed_precondition` if `path` is neither a file nor a directory.
- *
- * Files are read synchronously: the command has nothing else to do, and going through the thread pool takes longer than reading a small
- * file.
+ * the tree during packing: the receiving container might be slow and might be able to write to the tree. Throws disk errors, `aborted` if a
+ * file changes while it is being read, and `failed_precondition` if `path` is neither a file nor a directory. Files are read synchronously:
+ * the command has nothing else to do, and going through the thread pool takes longer than reading a small file.
  */
 export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   const source = options.path;

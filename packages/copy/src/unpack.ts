@@ -55,7 +55,7 @@ class Copy implements Disposable {
     if (this.#progress.kind === 'tree') this.#progress.tree[Symbol.dispose]();
   }
 
-  /** Handles the first entry, which is the requested file or directory. */
+  /** Handles the archive's first entry, which is the requested file or directory. */
   async #begin({ header, body }: TarEntry, names: Names): Promise<void> {
     const { destination, base } = this.#options;
     if (names.length > 0) throw unrequested(header.name);

@@ -44,7 +44,7 @@ const CLOSE_GRACE_MS = 500;
 
 /**
  * Starts a proxy between clients and a runtime. All gRPC calls are passed through unchanged, even those of unknown services. The runtime
- * may start later than the proxy, and may restart. Throws `already_exists` if another process is listening on the socket, or if the
+ * can start later than the proxy, and can restart. Throws `already_exists` if another process is listening on the socket, or if the
  * recording exists.
  */
 export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy> {

@@ -18,7 +18,7 @@ const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 export type DefinedKinds = { versions: readonly CustomVersion[]; stored: CustomVersion };
 
 /**
- * Returns the served versions of a definition and its storage version, which may not be served. `isEnding`: the definition is being
+ * Returns the served versions of a definition and its storage version, which might not be served. `isEnding`: the definition is being
  * deleted, so its objects can only be read and deleted.
  */
 export function definedKinds(definition: ApiObject, isEnding = false): DefinedKinds | undefined {

@@ -34,7 +34,7 @@ export type CustomVersion = CustomKind & {
   replicasPaths: ScaleStrategy['replicasPaths'];
 };
 
-/** Errors that prevent CEL rules from being evaluated: values may have types that the rules do not expect, or be too large. */
+/** Errors that prevent CEL rules from being evaluated: values might have types that the rules do not expect, or be too large. */
 const BLOCKING = [
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -93,7 +93,7 @@ export function customStrategy(version: CustomVersion, rules?: ObjectRules): Str
   };
 }
 
-/** A status update only changes the status and `metadata.managedFields`. */
+/** Returns the rules of a strategy for status updates, which change only the status and `metadata.managedFields`. */
 const statusRules = (validate: (object: ApiObject, old: ApiObject) => FieldError[]) => ({
   prepareForUpdate: (object: ApiObject, old: ApiObject): ApiObject => {
     const { managedFields: _, ...metadata } = old.metadata;

@@ -120,7 +120,6 @@ export class DashboardServer {
     sendJson(response, { key }, { headers: { 'set-cookie': setCookie(this.#port, cookie) } });
   }
 
-  /** Handles a request for a path that requires a session. */
   async #serve(exchange: Exchange, path: string): Promise<void> {
     const { request, response } = exchange;
     const method = request.method ?? '';
@@ -200,7 +199,6 @@ function tooMany(): never {
   throw new PodwrightError('resource_exhausted', 'the session has too many concurrent requests');
 }
 
-/** Rejects a WebSocket request with an error and closes the connection. */
 function refuseUpgrade(socket: Duplex, error: unknown): void {
   const status = statusOf(error);
   const body = JSON.stringify(status);

@@ -20,7 +20,6 @@ const DOCUMENT = '<!doctype html><title>page</title>';
 /** A dashboard whose fake API server handles requests with `handler`. */
 export class ServedDashboard {
   readonly server: DashboardServer;
-  /** The requests that the fake API server has received. */
   readonly seen: IncomingMessage[] = [];
   readonly api: Server;
   readonly port: number;
@@ -81,7 +80,6 @@ export class ServedDashboard {
     return { cookie: cookie.split(';')[0]!, 'x-podwright-key': (JSON.parse(answer.text) as { key: string }).key };
   }
 
-  /** Opens a WebSocket with the headers returned by `logIn`. */
   open(path: string, protocols: string[], headers: Record<string, string>): WebSocket {
     const { 'x-podwright-key': key = '', ...others } = headers;
     const all = [...protocols, ...(key === '' ? [] : [`podwright.key.${key}`])];

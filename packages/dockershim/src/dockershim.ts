@@ -191,7 +191,6 @@ function lockRoot(root: string): () => void {
   return lockDirectory(root, refusal);
 }
 
-/** Creates and initializes the network plugin selected by the options. */
 async function openNetworkPlugin({
   network,
   logger,

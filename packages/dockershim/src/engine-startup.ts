@@ -17,12 +17,12 @@ export class EngineStartup {
     this.#logger = logger;
   }
 
-  /** Whether the work has succeeded, so that calls need not wait. */
+  /** Whether the startup work has succeeded, so that calls need not wait for it. */
   get isDone(): boolean {
     return this.#done;
   }
 
-  /** Runs the work; retries in the background if the Engine is unreachable. Rejects with any other error. */
+  /** Runs the startup work; retries in the background if the Engine is unreachable. Rejects with any other error. */
   async start(): Promise<void> {
     try {
       await this.#try();
@@ -33,7 +33,7 @@ export class EngineStartup {
     }
   }
 
-  /** Resolves once the work has succeeded. Rejects with the error of a failed attempt or with the signal's abort reason. */
+  /** Resolves once the startup work has succeeded. Rejects with the error of a failed attempt or with the signal's abort reason. */
   async done(signal: AbortSignal): Promise<void> {
     if (!this.#done) await raceAbort(this.#try(), signal);
   }

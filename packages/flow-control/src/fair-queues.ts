@@ -53,7 +53,6 @@ const FLOW_SHARE = 1 / 2;
 export class FairQueues {
   readonly #now: () => number;
   readonly #queues = new Map<number, Queue>();
-  /** The number of running requests per flow. */
   readonly #runningByFlow = new Map<string, number>();
   #config: FairQueuesConfig;
   #waiting = 0;
@@ -158,18 +157,15 @@ export class FairQueues {
     return best!;
   }
 
-  /** Whether a new request of this flow would have to wait for a seat. */
   #hasNoSeatFor(flow: string): boolean {
     return this.#running >= this.#config.seats || this.#isAtLimit(flow);
   }
 
-  /** Whether a flow already occupies as many seats as a single flow may. */
   #isAtLimit(flow: string): boolean {
     const most = Math.max(1, Math.ceil(this.#config.seats * FLOW_SHARE));
     return (this.#runningByFlow.get(flow) ?? 0) >= most;
   }
 
-  /** Assigns free seats to waiting requests. */
   #dispatch(): void {
     while (this.#waiting > 0 && this.#running < this.#config.seats) {
       const ticket = this.#next();
@@ -210,7 +206,10 @@ export class FairQueues {
 
 const isIdle = ({ waiting, running }: Queue): boolean => waiting.size === 0 && running === 0;
 
-/** Even in the simulation, a request starts no earlier than it arrives: a queue gets no credit for the time it was empty. */
+/**
+ * Raises a queue's `nextR` to the arrival of its oldest waiting request: even in the simulation, a request starts no earlier than it
+ * arrives, so the queue gets no credit for the time it was empty.
+ */
 function boundNext(queue: Queue): void {
   const [oldest] = queue.waiting;
   if (oldest !== undefined) queue.nextR = Math.max(queue.nextR, oldest.arrivalR);

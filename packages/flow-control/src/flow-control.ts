@@ -125,7 +125,9 @@ export class FlowControl {
     return { name, uid, queues, retryAfter: new RetryAfter() };
   }
 
-  /** Fallback for users without groups: the rules of the mandatory FlowSchemas match only groups. */
+  /**
+   * Returns the FlowSchema `catch-all`, the fallback for users without groups: the rules of the mandatory FlowSchemas match only groups.
+   */
   #catchAll(): Schema {
     return this.#schemas.find(({ name }) => name === CATCH_ALL)!;
   }
@@ -176,7 +178,6 @@ export class FlowControl {
 
 const nameOf = ({ metadata }: ApiObject): string => metadata.name ?? '';
 
-/** Returns the configured objects plus any missing mandatory ones. */
 function withMissing(objects: readonly ApiObject[], mandatory: readonly ApiObject[]): readonly ApiObject[] {
   const names = new Set(objects.map(nameOf));
   return [...objects, ...mandatory.filter((one) => !names.has(nameOf(one)))];

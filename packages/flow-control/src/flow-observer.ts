@@ -5,7 +5,7 @@ export interface FlowObserver {
   /** Called when the number of seats of a level has been set. */
   levelConfigured(name: string, seats: number): void;
   levelRemoved(name: string): void;
-  /** Called when a request has been added to a queue, which now has `length` requests. The request may leave the queue immediately. */
+  /** Called when a request has been added to a queue, which now has `length` requests. The request might leave the queue immediately. */
   enqueued(flowClass: FlowClass, length: number): void;
   /** Called when the number of waiting requests has changed by `change`. */
   queued(flowClass: FlowClass, change: 1 | -1): void;

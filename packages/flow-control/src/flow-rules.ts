@@ -56,7 +56,10 @@ function resourceMatcher(rule: JsonObject): Matches {
     (namespace === '' ? hasClusterScope : isNamespace(namespace));
 }
 
-/** A path in a rule matches itself and all paths under it. With a trailing `*`, it matches only the paths under it. */
+/**
+ * Matches requests for non-resource URLs by verb and path. A path in a rule matches itself and all paths under it. With a trailing `*`, it
+ * matches only the paths under it.
+ */
 function pathMatcher(rule: JsonObject): Matches {
   const isVerb = oneOf(rule, 'verbs');
   const paths = textsAt(rule, 'nonResourceURLs').map((path) => {

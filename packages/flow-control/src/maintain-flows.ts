@@ -56,7 +56,10 @@ function isSameSpec(current: ApiObject, wanted: ApiObject): boolean {
   return isSameValue(compared.spec, wanted.spec);
 }
 
-/** Returns the annotation's value as parsed by Go's `ParseBool`; undefined if it is absent or invalid. */
+/**
+ * Returns the value of an object's `AUTO_UPDATE` annotation, as parsed by Go's `ParseBool`; undefined if the annotation is absent or
+ * invalid.
+ */
 function mayUpdate({ metadata }: ApiObject): boolean | undefined {
   const value = metadata.annotations?.[AUTO_UPDATE] ?? '';
   if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value)) return true;

@@ -24,7 +24,7 @@ export class RetryAfter {
     if (count === undefined) this.#adjust(second);
   }
 
-  /** Adjusts the delay. Called for the first rejected request of a second, so at most once per second. */
+  /** Adjusts the `Retry-After` delay. Called for the first rejected request of a second, so at most once per second. */
   #adjust(second: number): void {
     let refused = 0;
     for (const [at, count] of this.#history) {

@@ -13,7 +13,7 @@ function sharesOf(level: ApiObject): number {
 /** Whether all requests of a level run immediately, without seats. */
 export const isExempt = (level: ApiObject): boolean => textAt(level, 'spec', 'type') === 'Exempt';
 
-/** Returns the number of seats per level, by name. Each number is rounded up, so the sum may slightly exceed `seats`. */
+/** Returns the number of seats per level, by name. Each number is rounded up, so the sum might slightly exceed `seats`. */
 export function divideSeats(levels: readonly ApiObject[], seats: number): Map<string, number> {
   const sum = levels.reduce((total, level) => total + sharesOf(level), 0);
   const share = (level: ApiObject) => (sum === 0 ? 0 : Math.ceil((seats * sharesOf(level)) / sum));

@@ -22,7 +22,10 @@ export const CLIENT_CLOCK_AHEAD_MS = 200;
 /** How long a client may take to send the HTTP/2 preface and settings before it is disconnected. */
 export const PREFACE_TIMEOUT_MS = 10_000;
 
-/** Maximum number of TCP connections. A kubelet has one or two. There is no limit for the Unix socket, which only root can reach. */
+/**
+ * Maximum number of TCP connections. A kubelet has one or two. The number of connections to the Unix socket is not limited, because only
+ * root can reach it.
+ */
 export const MAX_CONNECTIONS = 500;
 
 /** Maximum number of TLS connections whose clients have not authenticated yet. Beyond that, the oldest is closed. */

@@ -5,7 +5,7 @@ import { fuzz, pieces } from '../../base/src/fuzz.fixture.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 import { MessageReader, withPrefix } from './message-reader.ts';
 
-/** Returns the messages read from a body that arrives in these chunks, or the error code if reading fails. */
+/** Reads a body that arrives in the given chunks. Returns its messages as text, or the error code if reading fails. */
 function read(chunks: Iterable<Buffer>): string[] | string {
   const reader = new MessageReader();
   try {

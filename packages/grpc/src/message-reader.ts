@@ -3,7 +3,7 @@ import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 /** Length of a message's prefix: a flag byte (1 if the message is compressed), and the length of the message in four bytes. */
 export const PREFIX_BYTES = 5;
-/** Maximum size of the buffer allocated when the length of a message is received, because a peer may announce more bytes than it sends. */
+/** Maximum size of the buffer allocated when a message's length is received, because a peer might announce more bytes than it sends. */
 const MAX_INITIAL_BYTES = 256 << 10;
 
 /**
@@ -14,16 +14,22 @@ const MAX_INITIAL_BYTES = 256 << 10;
 export class MessageReader {
   readonly #maxBytes: number;
   readonly #isRaw: boolean;
-  /** The part of an incomplete message received so far. The message's length has already been checked. */
+  /** The received part of an incomplete message, whose length has already been checked against `#maxBytes`. */
   #begun = begun();
 
-  /** `isRaw`: the returned messages include their prefixes and may be compressed. They may share memory with the chunks. */
+  /**
+   * `isRaw`: the returned messages include their prefixes, are possibly compressed, and might share memory with the chunks passed to
+   * `push`.
+   */
   constructor(maxBytes = MAX_MESSAGE_BYTES, { isRaw = false }: { isRaw?: boolean } = {}) {
     this.#maxBytes = maxBytes;
     this.#isRaw = isRaw;
   }
 
-  /** Adds the next bytes and returns the messages that they complete. Unless `isRaw`, the caller may overwrite the bytes afterwards. */
+  /**
+   * Adds the next bytes of the body and returns the messages that they complete. Unless `isRaw`, the caller may overwrite the bytes
+   * afterwards.
+   */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);
@@ -46,8 +52,8 @@ export class MessageReader {
 }
 
 /**
- * Uses one buffer rather than a list of chunks: each chunk object takes a hundred bytes or more, so a peer that sends one byte at a time
- * would use up memory.
+ * Creates the buffer for an incomplete message: one buffer rather than a list of chunks, because each chunk object takes a hundred bytes or
+ * more, so a peer that sends one byte at a time would use up memory.
  */
 const begun = (sizeBytes = 0) =>
   new BoundedBytes(

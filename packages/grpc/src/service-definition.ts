@@ -8,7 +8,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 
-/** The part of a generated service descriptor that types are derived from. */
+/** The part of a generated service descriptor from which the types of handlers and clients are derived. */
 export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
 /** Overrides a service's package name on the wire, and selects the methods that this version of the package has. */
@@ -63,7 +63,6 @@ function methodDefinition(method: DescMethod, serviceName: string): GrpcMethod {
   };
 }
 
-/** Creates a serializer that accepts a message or its fields. */
 function serializer(schema: DescMessage): (message: Message) => Buffer {
   return (message) => {
     const bytes = toBinary(schema, create(schema, message));

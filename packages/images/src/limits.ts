@@ -138,8 +138,8 @@ export const MAX_HEAD_BYTES = 1 << 20;
 export const MAX_INTERIM_RESPONSES = 10;
 
 /**
- * How long to try each of a host's addresses before the next one. Node.js's default of 250 ms may be shorter than an intercontinental round
- * trip, in which case every address would time out.
+ * How long to try each of a host's addresses before the next one. Node.js's default of 250 ms might be shorter than an intercontinental
+ * round trip, in which case every address would time out.
  */
 export const ADDRESS_TIMEOUT_MS = 2_000;
 

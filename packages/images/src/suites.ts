@@ -11,7 +11,7 @@ import type { Snapshotter } from './snapshots/snapshotter.ts';
 /**
  * Defines the tests of the `Snapshotter` contract. `open` opens a snapshotter with its persistent data in the given directory, which is
  * either new or left by an earlier instance. The tests create scratch directories in `directory`, whose file system must support everything
- * the snapshotter needs; tmpfs may lack extended attributes.
+ * the snapshotter needs; tmpfs might lack extended attributes.
  */
 export function testSnapshotter(
   name: string,

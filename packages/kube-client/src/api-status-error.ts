@@ -9,7 +9,7 @@ export type ApiStatus = {
   message: string;
   /** Seconds to wait before retrying, from the `Retry-After` header or the Status's details. */
   retryAfterSeconds?: number;
-  /** Details, for example about individual fields. */
+  /** The Status's causes, for example one per invalid field. */
   causes?: { reason?: string; message?: string; field?: string }[];
 };
 

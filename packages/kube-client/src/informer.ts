@@ -30,7 +30,7 @@ export interface Informer<T extends KubeObject> {
   /** Returns the error of the last attempt, or `undefined` while a watch is open. */
   problem(): string | undefined;
   /**
-   * Relists all objects, accepting older resource versions. Must be called if the server may have been restored to an earlier state,
+   * Relists all objects, accepting older resource versions. Must be called if the server might have been restored to an earlier state,
    * because watches do not report that.
    */
   reread(): void;

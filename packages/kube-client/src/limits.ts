@@ -81,7 +81,7 @@ export const MAX_CREDENTIAL_FILE_BYTES = 1 << 20;
 export const REREAD_MS = 60_000;
 /** Maximum run time of a credential plugin, which may request a token from a cloud service. */
 export const PLUGIN_TIMEOUT_MS = 60_000;
-/** How long a plugin's output is still read after it exits, because another process may hold it open. */
+/** How long a plugin's output is still read after it exits, because another process might hold it open. */
 export const PLUGIN_OUTPUT_GRACE_MS = 1000;
 export const MAX_PLUGIN_OUTPUT_BYTES = 1 << 20;
 /** Minimum interval between runs of a credential plugin that failed or whose credentials were rejected by the server. */

@@ -47,7 +47,10 @@ export function decodedOrNot(object: JsonObject): ApiObject | undefined {
   }
 }
 
-/** Upstream's objects of a kind with all fields set, from the directory in PODWRIGHT_KUBERNETES_DATA, if set. */
+/**
+ * Returns Kubernetes' own test objects of a kind, with all fields set, from the directory in PODWRIGHT_KUBERNETES_DATA; an empty list if
+ * that variable is not set.
+ */
 export function completeObjects(apiVersion: string, kind: string): JsonObject[] {
   const directory = process.env.PODWRIGHT_KUBERNETES_DATA;
   if (directory === undefined) return [];

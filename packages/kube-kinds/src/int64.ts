@@ -1,6 +1,5 @@
 /** Parses and increments 64-bit integers like Go. */
 
-/** Largest int64. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /** Maximum number of digits of an int64, without leading zeros. Longer numbers are out of range. */

@@ -29,7 +29,6 @@ export function jsonDiff(old: unknown, value: unknown): string {
   return `@@ -${range(oldEnd)} +${range(newEnd)} @@\n${shown.map((line) => `${line}\n`).join('')}`;
 }
 
-/** Formats a hunk's range: the first line, and the line count unless it is 1. */
 const rangeText = (start: number, count: number): string => (count === 1 ? `${start + 1}` : `${start + 1},${count}`);
 
 const linesOf = (value: unknown): string[] => JSON.stringify(value ?? null, undefined, 1).split('\n');

@@ -39,7 +39,7 @@ export type Strategy = {
   /** Returns all errors of an updated object. Upstream validates both the object and the change. */
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
   /**
-   * Evaluates the CEL rules of a custom resource. Asynchronous because it may take seconds. Called after `validate` or `validateUpdate`,
+   * Evaluates the CEL rules of a custom resource. Asynchronous because it can take seconds. Called after `validate` or `validateUpdate`,
    * also for subresource updates. `errors` are the errors found so far; the result contains these and the errors of the CEL rules.
    */
   validateRules?: (

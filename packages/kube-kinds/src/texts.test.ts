@@ -13,7 +13,6 @@ import {
   unixIdProblems,
 } from './texts.ts';
 
-/** Checks that a validation rule accepts all values in `valid` and rejects all values in `invalid`. */
 function check<T>(rule: (value: T) => readonly string[], valid: T[], invalid: T[]): void {
   for (const value of valid) assert.deepEqual(rule(value), [], String(value));
   for (const value of invalid) assert.notDeepEqual(rule(value), [], `"${value}"`);

@@ -6,5 +6,5 @@ export type UserInfo = {
   extra?: Readonly<Record<string, readonly string[]>>;
 };
 
-/** Members of this group may do anything, regardless of RBAC. */
+/** The group whose members are permitted everything, regardless of RBAC. */
 export const MASTERS = 'system:masters';

@@ -75,7 +75,8 @@ export function withValue<T extends JsonObject>(object: T, path: readonly string
 }
 
 /**
- * Returns a copy of `object` with each item mapped in the list of objects at the path, or `object` itself if the list is absent or empty.
+ * Returns a copy of `object` in which each object in the list at the path has been replaced with the result of `map`, or `object` itself if
+ * the list is absent or empty.
  */
 export function withItems<T extends JsonObject>(
   object: T,

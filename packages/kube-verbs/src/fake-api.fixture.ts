@@ -28,7 +28,6 @@ export class FakeApi implements ApiPort {
   }
 }
 
-/** Returns the target for an object of the given kind, in the group apps by default. */
 export function targetOf(kind: string, object: object, group = 'apps'): Target {
   const plural = `${kind.toLowerCase()}s`;
   const resource: ResourceKind = {

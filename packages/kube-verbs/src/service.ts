@@ -35,7 +35,7 @@ export type Service = {
   status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string; ipMode?: string }[] } };
 };
 
-/** Upstream's API server sends empty lists as null. */
+/** The fields of an EndpointSlice used by verbs. Upstream's API server sends empty lists as null. */
 export type EndpointSlice = {
   metadata: KubeMetadata;
   endpoints?: { addresses?: string[] | null; conditions?: { ready?: boolean } }[] | null;

@@ -6,7 +6,7 @@ import { qualifiedName, type ResourceKind } from './kinds/resource-kind.ts';
 /** An object that a verb acts on. */
 export type Target = { kind: ResourceKind; object: ApiObject; path: string };
 
-/** The objects a verb acts on: the named ones or, if none are named, the matching objects of these kinds. */
+/** The objects a verb acts on: those in `named` or, if it is empty, the objects of `kinds` that match the selector. */
 export type TargetQuery = {
   kinds: readonly ResourceKind[];
   named: readonly { kind: ResourceKind; name: string }[];

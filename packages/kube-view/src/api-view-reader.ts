@@ -13,7 +13,7 @@ import { VIEWED, type ViewReader } from './view-reader.ts';
 
 /** Number of lines of a container's log that an explanation contains. */
 const LOG_LINES = 5;
-/** Maximum length of a log line in an explanation. */
+/** Maximum length of a log line in an explanation, in characters. */
 const MAX_LINE_LENGTH = 4 << 10;
 
 /** Sends GET requests to an API server. Both functions reject with the error code of the HTTP status, such as `not_found`. */

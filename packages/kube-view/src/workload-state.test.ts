@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isEndless, isWorkload, type Workload, workloadState } from './workload-state.ts';
 
-/** Checks `complete`, `over` and the failure message of a workload at generation 2. */
+/** Checks `isComplete`, `isOver` and the failure message of a workload at generation 2. */
 function check(kind: string, { spec, status }: Pick<Workload, 'spec' | 'status'>, expected: string) {
   const { isComplete, isOver, failure } = workloadState({ kind, metadata: { generation: 2 }, spec, status });
   const words = [isComplete && 'complete', isOver && 'over', failure].filter(Boolean).join(', ');

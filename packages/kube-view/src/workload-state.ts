@@ -11,11 +11,17 @@ export type Workload = {
 };
 
 export type WorkloadState = {
-  /** Whether the workload has all its pods and they are available, or it has ended. */
+  /**
+   * Whether the workload needs no more pods to become available: all of them are, or it is a Job that is complete, failed or suspended, or
+   * a CronJob.
+   */
   isComplete: boolean;
   /** Whether the workload creates no more pods: a Job that is complete or has failed. */
   isOver: boolean;
-  /** Number of pods that the workload maintains; undefined if not known yet. */
+  /**
+   * Number of pods that the workload maintains; undefined for a Job, and until the workload's controller has observed its current
+   * generation.
+   */
   wanted: number | undefined;
   /** Why the workload cannot make progress, such as `BackoffLimitExceeded: …`. */
   failure?: string;
@@ -23,11 +29,10 @@ export type WorkloadState = {
   progress: string;
 };
 
-/** Kinds that create pods. */
 const WORKLOADS = new Set([
   ...['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'],
 ]);
-/** Kinds that end by themselves. */
+/** Kinds that run to completion. */
 const ENDING = new Set(['Job']);
 
 export const isWorkload = ({ kind }: { kind: string }): boolean => WORKLOADS.has(kind);

@@ -1,4 +1,4 @@
-/** Options that depend on several fields. */
+/** Kubelet options that depend on several fields. */
 import type { FieldName, KubeletConfiguration } from './fields/field-table.ts';
 import type { ConfigurableOptions } from './options/configurable-options.ts';
 import type { ReservedCgroup } from './options/reserved-cgroup.ts';

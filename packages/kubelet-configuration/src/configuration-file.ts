@@ -7,7 +7,7 @@ import type { GivenField, GivenFields } from './given-fields.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
-/** Far larger than any real configuration. A larger file was probably specified by mistake. */
+/** Maximum size of a configuration file. Far larger than any real one, so a larger file was probably specified by mistake. */
 export const MAX_CONFIGURATION_BYTES = 1 << 20;
 const MAX_PROBLEMS = 10;
 

@@ -13,7 +13,10 @@ export type Admission = {
   userOf: Authenticator;
   /** Authorizes requests. If `undefined`, every authenticated user may make any request. */
   refusalOf: Authorizer | undefined;
-  /** Called for each allowed request. May still refuse it by returning a response, for example because there are too many connections. */
+  /**
+   * Called for each allowed request. Can still refuse the request by returning a response, for example because there are too many
+   * connections.
+   */
   onAllowed: (socket: Socket, user: User) => Refusal | undefined;
   logger: Logger;
 };

@@ -25,7 +25,7 @@ export type ApiRoute = {
   handler: (call: ApiCall) => Promise<void> | void;
 };
 
-/** The methods of this kubelet's routes that accept any method in upstream. */
+/** Methods accepted by the routes that accept any method in upstream's kubelet. */
 export const ANY_METHOD: readonly ApiMethod[] = ['GET', 'HEAD', 'POST'];
 
 /** The error response to a request that is refused. */

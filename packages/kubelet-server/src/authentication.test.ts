@@ -85,7 +85,6 @@ test('a token file has lines of token,user,uid,groups', () => {
     assert.throws(() => parseTokens(wrong), /line 1: not token/);
 });
 
-/** Creates CAs and client certificates with openssl. */
 async function certificates(file: (name: string) => string) {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
   const openssl = (...args: string[]) => runChecked('openssl', args);
@@ -183,7 +182,6 @@ test('a client certificate that expires on an open connection is refused', async
   assert.deepEqual(await ask(), [401, true]);
 });
 
-/** Creates a serving certificate and its key with openssl. */
 async function serverFiles(file: (name: string) => string, name: string): Promise<{ cert: string; key: string }> {
   const [cert, key] = [file(`${name}.crt`), file(`${name}.key`)];
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', `/CN=${name}`];
@@ -283,7 +281,7 @@ test('a handshake started with removed client CAs is dropped', async (t) => {
   const { good, foreign } = await certificates(file);
   const clientCaFile = file('authorities', readFileSync(file('ca.crt'), 'utf8'));
   const { ask, port } = await serveApi(t, { authentication: { anonymous: false, clientCaFile } });
-  // a request sent while the server replaces its client CAs may fail
+  // a request sent while the server replaces its client CAs may fail, so an error counts as a refusal and the caller polls again
   const isKnown = (who: typeof good) =>
     ask('/pods', who).then(
       ({ status }) => status === 200,
@@ -392,7 +390,7 @@ test('overlong heads, truncated requests and plain text on the TLS port close th
     ({ status }) => status,
     (error: NodeJS.ErrnoException) => error.code,
   );
-  // the server closes the connection without reading the rest of the request, so its response may be lost
+  // the server closes the connection without reading the rest of the request, so its response might be lost
   assert.ok([431, 'ECONNRESET', 'EPIPE'].includes(refused ?? ''), String(refused));
   assert.notEqual((await api.ask(`/exec/a/b/c?output=1&command=${'x'.repeat(200 << 10)}`)).status, 431);
   const plain = await dial(t, api);

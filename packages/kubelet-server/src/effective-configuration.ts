@@ -27,7 +27,6 @@ const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map())
 
 type SomeFields = Partial<KubeletConfiguration>;
 
-/** Nanos (billionths) per unit of a quantity. */
 const NANOS = 1_000_000_000n;
 
 function podFields(options: KubeletOptions, { containerLogMaxSize }: KubeletConfiguration): SomeFields {
@@ -114,7 +113,7 @@ const RESERVES = [
   ['ephemeral-storage', 'ephemeralStorageBytes', NANOS, 'Ki'],
 ] as const;
 
-/** Returns the system reservation. The options contain the sum of both reservations, so `kubeReserved` is subtracted. */
+/** Returns the system reservation. The options contain the sum of `systemReserved` and `kubeReserved`, so `kubeReserved` is subtracted. */
 function systemReserved(
   reserved: KubeletOptions['systemReserved'],
   configured: KubeletConfiguration,

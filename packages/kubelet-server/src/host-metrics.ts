@@ -62,7 +62,7 @@ export function hostMetrics({ cpu, memory, io, fs }: HostUse): MetricFamily[] {
   ].filter(({ samples }) => samples.length > 0);
 }
 
-/** Returns the families with those of the same name joined into one, because a page may contain each name only once. Pure. */
+/** Merges metric families of the same name, because each name must occur only once on a metrics page. Pure. */
 export function joinFamilies(families: MetricFamily[]): MetricFamily[] {
   return [...Map.groupBy(families, ({ name }) => name).values()].map((same) => ({
     ...same[0]!,

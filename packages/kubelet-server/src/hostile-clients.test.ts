@@ -1,4 +1,4 @@
-/** Sends malformed requests to the HTTPS API, or none at all. */
+/** Sends malformed requests to the HTTPS API, or connects without sending a request. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

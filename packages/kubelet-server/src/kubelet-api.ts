@@ -46,7 +46,8 @@ export type KubeletApiParts = {
 const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
 /**
- * The abort reason for every request's signal. Every request ends with an abort, and creating a new error costs more than a small response.
+ * The abort reason for every request's signal. Shared, because every request ends with an abort, and creating a new error costs more than a
+ * small response.
  */
 const CLIENT_GONE = new PodwrightError('cancelled', 'the client has disconnected');
 

@@ -36,8 +36,8 @@ export const KNOWN_CALLER_MS = 3_600_000;
 /** How long an authenticated caller keeps a rate limit of its own, which strangers cannot exhaust. */
 export const FORMER_CALLER_MS = 30 * 24 * 3_600_000;
 /**
- * How old the saved time of a caller's last authentication may get before it is updated. `SAVE_PAUSE_MS`: minimum interval between two
- * writes of the file. `MAX_CALLERS_FILE_BYTES`: the file's maximum size.
+ * How old the saved time of a caller's last authentication can get before it is updated. `SAVE_PAUSE_MS`: minimum interval between two
+ * writes of the file with the authenticated callers. `MAX_CALLERS_FILE_BYTES`: maximum size of this file.
  */
 export const SAVED_CALLER_MS = 600_000;
 export const SAVE_PAUSE_MS = 60_000;

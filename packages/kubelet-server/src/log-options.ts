@@ -1,7 +1,7 @@
 import type { LogQuery } from '@podwright/kubelet';
 import { isSet } from './http/query.ts';
 
-/** Which part of which log is requested (that of a container's current or previous attempt), or why the query is invalid. */
+/** A decoded log query: the requested part of the log of a container's current or previous attempt, or why the query is invalid. */
 export type LogOptions =
   | { kind: 'log'; query: LogQuery; previous: boolean }
   | { kind: 'unreadable' | 'senseless'; problem: string };

@@ -1,7 +1,7 @@
 import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
 import type { Kubelet, RuntimeContainer } from '@podwright/kubelet';
 
-/** Returns the pod's full name, as in upstream. */
+/** Returns the pod's full name, `<name>_<namespace>` (GetPodFullName). */
 export const fullName = ({ metadata }: Pod) => `${metadata.name}_${metadata.namespace}`;
 
 export function containerOf({ spec }: Pod, name: string): Container | undefined {

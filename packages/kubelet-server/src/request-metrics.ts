@@ -71,7 +71,6 @@ function metricsOf(registry: Registry) {
   };
 }
 
-/** Returns the first segment of a path, or the first two for `/metrics/…`. */
 function pathLabel(path: string): string {
   const [first = '', second] = path.replace(/^\//, '').split('/');
   return first === 'metrics' && second ? `${first}/${second}` : first;

@@ -40,7 +40,6 @@ export class ReviewCache<T> {
     return value;
   }
 
-  /** Stores the entry as the most recently used. */
   #store(key: string, entry: Entry<T>): void {
     this.#cached.delete(key);
     this.#cached.set(key, entry);

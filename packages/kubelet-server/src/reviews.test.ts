@@ -12,7 +12,7 @@ const ALICE = { username: 'alice', uid: '7', groups: ['team'], extra: { 'example
 
 type Asked = { kind: string; spec: Record<string, unknown> };
 
-/** Returns a fake client that answers reviews with the status that `answer` returns, or fails if that is an error. */
+/** Returns a fake client that answers reviews with the status that `answer` returns, or fails if `answer` returns an error. */
 function reviewing(answer: (asked: Asked) => unknown): { client: KubeClient; asked: Asked[] } {
   const asked: Asked[] = [];
   const create = async (resource: Resource, object: KubeObject & { spec?: object }) => {
@@ -38,7 +38,10 @@ async function served(t: TestContext, answer: (asked: Asked) => unknown, logger?
   return { ask, asked };
 }
 
-/** Returns answers to reviews that authenticate alice by her token and allow access to the subresources for which `may` returns true. */
+/**
+ * Fakes TokenReview and SubjectAccessReview responses: alice's token authenticates her, and she may access the subresources for which `may`
+ * returns true.
+ */
 const knowing =
   (may: (subresource: unknown) => unknown = () => true) =>
   ({ kind, spec }: Asked) => {

@@ -128,7 +128,7 @@ async function statesOf(paths: string[]): Promise<string> {
 }
 
 /**
- * What is needed to reload TLS files. `state` returns a cheap fingerprint, which changes whenever the result of `read` may have changed. It
+ * How to reload a server's TLS files. `state` returns a cheap fingerprint that changes whenever the result of `read` might have changed; it
  * rejects if a file cannot be examined.
  */
 type Followed = {
@@ -199,7 +199,8 @@ function distrust(
 type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
 
 /**
- * Returns authentication and authorization through the cluster's API server. Their code is imported only if the node belongs to a cluster.
+ * Returns the authenticator of bearer tokens and the authorizer that use the cluster's API server. Their code is imported only if the node
+ * belongs to a cluster.
  */
 async function clusterReviews({
   nodeName,

@@ -35,8 +35,8 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
     systemLogDirectory?: string;
     serveStream?: ServeStream;
     /**
-     * Called for each HTTP server once it listens on its port. `allows` decides whether the server accepts a connection, if its connections
-     * are limited.
+     * Called for each HTTP server once it listens on its port. `allows`, set if the server's connections are limited, decides whether to
+     * accept a connection.
      */
     onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
   };

@@ -11,7 +11,7 @@ import { closeServer, listenOn, plainServer } from './http-server.ts';
 export type WaitingApiOptions = {
   socketPath: string;
   server: Pick<KubeletServerOptions, 'healthzPort' | 'healthzBindAddress'>;
-  /** The reason why the kubelet is not running yet, for clients. */
+  /** Why the kubelet is not running yet, as shown to clients. */
   reason: string;
   logger: Logger;
 };

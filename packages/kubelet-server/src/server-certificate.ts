@@ -8,8 +8,8 @@ import type { ServerTls } from '@podwright/kubelet-configuration';
 import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 
 /**
- * What a self-signed certificate is created for: the node's name, the names and addresses that the certificate must cover, and the
- * directory to store it in by default.
+ * Inputs for creating a self-signed certificate: the node's name, the names and addresses that the certificate must cover, and the default
+ * directory to store it in.
  */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 

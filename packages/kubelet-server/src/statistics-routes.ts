@@ -73,8 +73,7 @@ async function resourcePage({ kubelet, logger }: Parts): Promise<string> {
 }
 
 /**
- * Returns the metrics of the machine, the host and the containers. If the container runtime does not respond, those of containers are
- * missing.
+ * Returns the metrics of the machine, the host and the containers, without the container metrics if the container runtime does not respond.
  */
 async function cadvisorPage({ kubelet, logger }: Parts): Promise<string> {
   const orNone = (error: unknown): [] => {

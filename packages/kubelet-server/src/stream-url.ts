@@ -1,7 +1,7 @@
 import type { CriClient } from '@podwright/cri';
 import type { StreamOptions } from '@podwright/kubelet';
 
-/** A stream to open in the container runtime, with the container's or sandbox's ID there. */
+/** A stream to open in the container runtime, which identifies its container or sandbox by the given ID. */
 export type RuntimeStream =
   | { kind: 'exec'; containerId: string; command: string[]; choice: StreamOptions }
   | { kind: 'attach'; containerId: string; choice: StreamOptions }

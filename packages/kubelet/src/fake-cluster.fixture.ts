@@ -7,7 +7,7 @@ import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** Starts a kubelet on an in-memory container runtime, and its cluster's fake API server. */
+/** A kubelet on an in-memory container runtime, and its cluster's fake API server. */
 export type FakeCluster = {
   api: FakeKubeClient;
   kubelet: FakeKubelet;

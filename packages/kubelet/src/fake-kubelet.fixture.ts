@@ -21,7 +21,6 @@ export type FakeKubelet = {
   runtime: FakeRuntime;
   handle: Kubelet;
   liveness: ProbeResults;
-  /** Probe results of the running kubelet. */
   answers: { readiness: ProbeResults; startup: ProbeResults };
   /** UIDs of pods with mounted volumes. */
   mounted: Set<string>;

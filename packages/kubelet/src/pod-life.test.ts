@@ -33,7 +33,6 @@ const conditionOf = (pod: Pod, type: string): PodCondition | undefined =>
 const isReady = (pod: Pod) => conditionOf(pod, 'Ready')?.status === 'True';
 const called = (kubelet: FakeKubelet, method: string) => kubelet.runtime.calls.some((call) => call.method === method);
 
-/** Sets the result of one of the container's probes. */
 function answer(kubelet: FakeKubelet, pod: Pod, kind: 'readiness' | 'startup', result: 'success' | 'failure'): void {
   const { id: containerId } = kubelet.runtime.containerNamed('app');
   kubelet.answers[kind].set({ kind, podUid: pod.metadata.uid, containerName: 'app', containerId, result });

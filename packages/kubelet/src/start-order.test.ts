@@ -89,7 +89,7 @@ test('device plugins can register only after the pods with their devices have be
   await writeDeviceRecords(join(plugins, 'kubelet_internal_checkpoint'), { assignments, registered: {} });
   const { client } = new FakeRuntime();
   let isEarly: boolean | undefined;
-  // `runtimeConfig` is the kubelet's last CRI call before it syncs pods
+  // check the socket during `runtimeConfig`, which is the kubelet's last CRI call before it syncs pods
   const runtimeConfig: typeof client.runtime.runtimeConfig = (...call) => {
     isEarly = existsSync(socket);
     return client.runtime.runtimeConfig(...call);

@@ -14,7 +14,7 @@ export type Changes = Change[];
 /** Thrown if the journal is damaged or its changes cannot be applied. */
 export class DamagedJournal extends Error {}
 
-/** The file is rewritten when superseded entries outnumber current ones by this many. */
+/** The journal file is rewritten when its superseded entries outnumber the current ones by this many. */
 const SPARE_ENTRIES = 64;
 
 /**

@@ -120,8 +120,8 @@ export class ApiObjects {
   }
 
   /**
-   * Writes the objects: namespaces and CustomResourceDefinitions first, then the others, which are planned again if some of them could not
-   * be planned before.
+   * Writes the objects, namespaces and CustomResourceDefinitions first. If any of the other objects could not be planned before, all of the
+   * other objects are planned again at that point.
    */
   async #makeAll(plans: Plan[], all: readonly AnyObject[]): Promise<AppliedManifest['done']> {
     const ground = all.filter(isGround);
@@ -320,7 +320,7 @@ function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): Appli
 
 type Definition = { group?: unknown; names?: { kind?: unknown }; versions?: { name?: unknown }[] };
 
-/** Whether the first object is a CustomResourceDefinition of the second one's kind and version. */
+/** Whether the first object is a CustomResourceDefinition that defines the kind and version of `object`. */
 function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
   if (kind !== 'CustomResourceDefinition') return false;
   const { group, names, versions } = (spec ?? {}) as Definition;
@@ -329,8 +329,8 @@ function defines({ kind, spec }: OtherObject, object: OtherObject): boolean {
 }
 
 /**
- * Whether an apply's results include the object's UID. They do for pods, and for kinds that only the API has, because objects of these
- * kinds may create pods.
+ * Whether the results of an apply include the UIDs of objects of this kind. They do for pods, and for kinds that only a node with a
+ * Kubernetes API has, because objects of these kinds (such as Deployments) might create pods.
  */
 const hasUid = ({ kind, apiVersion }: Named): boolean => kind === 'Pod' || apiVersion !== undefined;
 

@@ -27,7 +27,10 @@ export class ApiResources {
     this.#read.clear();
   }
 
-  /** Returns advice on a kind that the API does not have. */
+  /**
+   * Returns a hint to append to the error message about an unknown kind: the versions of its group that the API serves, or that its
+   * CustomResourceDefinition must be applied first.
+   */
   async #advice(apiVersion: string): Promise<string> {
     const [group = '', version] = apiVersion.split('/');
     if (version === undefined) return '';

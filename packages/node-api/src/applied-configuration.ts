@@ -10,7 +10,6 @@ const SYSTEM_FIELDS = new Set([
   ...['deletionTimestamp', 'deletionGracePeriodSeconds'],
 ]);
 
-/** Matches annotations set by the kubelet. */
 const KUBELET_ANNOTATION = /^(kubernetes\.io|podwright\.dev)\/config\./;
 
 /** Returns the object without its status and without the fields added by the server and the kubelet. */

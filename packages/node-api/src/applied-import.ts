@@ -147,7 +147,10 @@ function bareClaim(key: string): object {
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace, name }, spec: BARE_CLAIM };
 }
 
-/** On a node without the API, only pods have UIDs. Other objects get a deterministic one, which is the same in every import attempt. */
+/**
+ * Completes an object to be imported. On a node without the API, only pods have UIDs; other objects get a deterministic UID, which is the
+ * same in every import attempt.
+ */
 function complete(given: object): Complete {
   const { apiVersion, kind, metadata } = given as Complete;
   const { namespace = '', name, creationTimestamp } = metadata;

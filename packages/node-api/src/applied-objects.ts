@@ -50,7 +50,6 @@ export type AppliedManifest = {
 /** One write of an object's file. Writes are compared by identity. */
 export type Written = { uid: string | undefined };
 
-/** A patch, and the write that applied it. */
 type Patched<P> = { patch: P; written: Written };
 
 /** Looks up pods that an apply must not conflict with. */
@@ -262,7 +261,6 @@ export class AppliedObjects {
   }
 }
 
-/** An object to write, and its previously applied version. */
 type Change = { object: Applicable; name: ObjectName; before: Applicable | undefined };
 
 const isReplacement = ({ before, object }: Change) => before !== undefined && !sameSpec(before, object);

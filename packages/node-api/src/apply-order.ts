@@ -12,7 +12,10 @@ const RANKS = new Map(ORDER.map((kind, index) => [kind, index]));
 
 type Kind = { kind: string };
 
-/** Whether other objects may need this one before they can be looked up or validated. */
+/**
+ * Whether the object is a Namespace or CustomResourceDefinition. Other objects of the manifest might need it before they can be looked up
+ * or validated.
+ */
 export const isGround = ({ kind }: Kind): boolean => kind === 'Namespace' || kind === 'CustomResourceDefinition';
 
 export function inApplyOrder<T extends Kind>(objects: readonly T[]): T[] {

@@ -35,7 +35,7 @@ export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   ];
 }
 
-/** A group's first version is the preferred one. */
+/** Returns the APIGroup of a group; its first version is the preferred one. */
 function groupOf([name, groupVersions]: [string, string[]]): object {
   const versions = groupVersions.map((groupVersion) => ({
     groupVersion,

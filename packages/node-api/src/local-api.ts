@@ -75,7 +75,7 @@ export type ApplyResult = {
     apiVersion?: string;
     namespace: string;
     name: string;
-    /** The object's UID. Set for pods and for objects with an `apiVersion` here, unless nothing was written. */
+    /** The object's UID. Set for pods and for objects whose `apiVersion` is set here, unless nothing was written. */
     uid?: string;
     /** `configured`: the pod's labels or annotations were changed; only on a node with a Kubernetes API. */
     action: 'created' | 'replaced' | 'resized' | 'configured' | 'unchanged';

@@ -7,7 +7,7 @@ export type MetadataPatch = {
   annotations?: Record<string, string | null>;
 };
 
-/** Records clients' patches in an applied object, so that reapplying its manifest does not undo them. */
+/** Annotation that records clients' patches of an applied object, so that reapplying its manifest does not undo them. */
 const PATCH_ANNOTATION = 'podwright.dev/metadata-patch';
 /** Matches annotations set by the node itself: a pod's source and the recorded patch. */
 const RESERVED = /^(podwright\.dev\/|kubernetes\.io\/config\.)/;

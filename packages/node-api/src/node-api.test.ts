@@ -28,7 +28,6 @@ data: {key: ${value}}
 type Served = { fake: FakeKubelet; manifests: string; call: Call };
 type Metadata = Record<'name' | 'creationTimestamp' | 'resourceVersion', string> &
   Record<'labels' | 'annotations', Record<string, string>>;
-/** Fields of the responses: lists, objects, results and errors. */
 type Body = {
   apiVersion: string;
   kind: string;

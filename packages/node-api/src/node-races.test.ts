@@ -20,7 +20,10 @@ const ROUNDS = Number(process.env.TEST_RACES ?? 2);
 const AT_ONCE = 16;
 const PATIENCE_MS = 20_000;
 
-/** A pod's observable state; `undefined` if there is no pod. `isNew`: it has replaced the first one. */
+/**
+ * A pod's observable state; `undefined` if there is no pod. `isNew`: the pod is not the one that the round started with, but its
+ * replacement.
+ */
 type Seen = {
   image: string;
   cpu: string;
@@ -161,7 +164,7 @@ const VERBS: Record<string, Verb> = {
     // a list of ephemeral containers that lacks existing ones is rejected
     (state) => (state.added.every((one) => one === 'three') ? { ...state, added: ['three'] } : undefined),
   ),
-  // a replaced pod's container may not be running yet
+  // a restart also fails if the pod has just been replaced and the new pod's container is not running yet
   restart: {
     call: async (name) => void node.restart(podName(name), undefined),
     model: (state) => ({ state, answers: state === undefined || state.isNew ? [OK, FAILED] : [OK] }),
@@ -238,7 +241,7 @@ async function race(
 type Settled = PromiseSettledResult<{ action?: string } | undefined>;
 const shown = (_: string, value: unknown) => (value instanceof Error ? value.message : value);
 
-/** Whether a sequential execution in this order yields these results. */
+/** Whether these results and this final state are those of running verb `a` and then verb `b`. */
 function explains(
   a: [Verb, Settled],
   b: [Verb, Settled],
@@ -257,7 +260,10 @@ function explains(
 
 const podOf = (name: string): Pod | undefined => fake.handle.findPod('default', name);
 
-/** Returns the state once the kubelet shows the file's content. */
+/**
+ * Returns the pod's state once the kubelet has applied the content of the pod's manifest file; `undefined` once both the file and the pod
+ * are gone.
+ */
 async function settled(name: string, firstUid: string, what: string): Promise<{ state: State }> {
   using signal = withTimeout(undefined, PATIENCE_MS, `${what}: show pod ${name} as its file has it`);
   const path = applied.pathOf(objectName(name));

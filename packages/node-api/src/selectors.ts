@@ -11,7 +11,6 @@ export type LabelSelector = (labels: Record<string, string> | undefined) => bool
 /** An object's selectable fields; each function returns a field's value as text. */
 export type SelectableFields<T> = Record<string, (object: T) => string>;
 
-/** A single requirement `key operator values`, with Kubernetes' operators. */
 type Requirement = { key: string; operator: Operator; values: string[] };
 type Operator = 'exists' | 'absent' | 'in' | 'notin' | 'gt' | 'lt';
 

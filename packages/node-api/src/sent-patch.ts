@@ -57,7 +57,10 @@ export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizeP
   return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
 }
 
-/** Defers a JSON patch until the current object is known; decodes all others immediately. */
+/**
+ * Returns the patch function for a request. A JSON patch can be decoded only once the current object is known; all other patches are
+ * decoded immediately.
+ */
 function changeBy<O, P>(kind: SentKind, { json, other }: { json: PatchOf<O, P>; other: () => P }): PatchOf<O, P> {
   if (kind === 'json') return json;
   const patch = other();

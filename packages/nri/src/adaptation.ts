@@ -123,7 +123,10 @@ export class Adaptation {
     this.#plugins = [];
   }
 
-  /** RunPodSandbox: called once the pod has its namespaces and addresses, before it becomes visible to clients. Throws plugins' errors. */
+  /**
+   * Delivers RunPodSandbox. Must be called once the pod has its namespaces and addresses, before the pod becomes visible to clients. Throws
+   * plugins' errors.
+   */
   async runPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.set(pod.id, 'running');
     await this.#inOrder(async (delivery) => {
@@ -132,7 +135,10 @@ export class Adaptation {
     });
   }
 
-  /** UpdatePodSandbox. Throws plugins' errors. `resources` returns the requested resources; it is called only if a plugin receives them. */
+  /**
+   * Delivers UpdatePodSandbox. Throws plugins' errors. `resources` returns the requested resources; it is called only if a plugin receives
+   * them.
+   */
   async updatePodSandbox(
     pod: PodSource,
     resources: () => Awaitable<{ overhead: LinuxResources; sum: LinuxResources }>,
@@ -145,13 +151,13 @@ export class Adaptation {
     await this.#inOrder((delivery) => delivery.notify('updatePodSandbox', request));
   }
 
-  /** StopPodSandbox, delivered for the first stop only. Failures are logged, because plugins must not prevent pods from being stopped. */
+  /** Delivers StopPodSandbox, once per pod. Failures are logged, because plugins must not prevent pods from being stopped. */
   async stopPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(pod.id);
     await this.#inOrder((delivery) => this.#stopPod(delivery, pod));
   }
 
-  /** RemovePodSandbox, preceded by StopPodSandbox if the pod has not been stopped. Failures are logged. */
+  /** Delivers RemovePodSandbox, preceded by StopPodSandbox if the pod has not been stopped. Failures are logged. */
   async removePodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.remove(pod.id);
     await this.#inOrder(async (delivery) => {
@@ -163,9 +169,9 @@ export class Adaptation {
   }
 
   /**
-   * CreateContainer: returns the merged adjustments; `undefined` if no plugin handles the event. Throws `failed_precondition` if two
-   * plugins set the same field or a validator rejects the adjustments; plugin errors are passed through. After a failure, the caller must
-   * call `removeContainer`.
+   * Delivers CreateContainer. Returns the merged adjustments; `undefined` if no plugin handles the event. Throws `failed_precondition` if
+   * two plugins set the same field or a validator rejects the adjustments; plugin errors are passed through. After a failure, the caller
+   * must call `removeContainer`.
    */
   async createContainer(container: ContainerSource): Promise<ContainerAdjustment | undefined> {
     if (this.#isIdle()) {
@@ -180,7 +186,7 @@ export class Adaptation {
     return adjust;
   }
 
-  /** A container event that plugins can only observe. Failures are logged. */
+  /** Delivers a container event that plugins can only observe. Failures are logged. */
   async notifyContainer(
     event: 'postCreateContainer' | 'postStartContainer' | 'postUpdateContainer',
     container: ContainerSource,
@@ -189,20 +195,23 @@ export class Adaptation {
     await this.#inOrder((delivery) => delivery.report(event, () => messagesOf(container)));
   }
 
-  /** PostUpdatePodSandbox. Failures are logged. */
+  /** Delivers PostUpdatePodSandbox. Failures are logged. */
   async notifyPodUpdated(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return;
     const request = async () => ({ pod: await pod.message() });
     await this.#inOrder((delivery) => delivery.report('postUpdatePodSandbox', request));
   }
 
-  /** StartContainer. Throws plugins' errors. */
+  /** Delivers StartContainer. Throws plugins' errors. */
   async startContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return;
     await this.#inOrder((delivery) => delivery.notify('startContainer', () => messagesOf(container)));
   }
 
-  /** UpdateContainer: returns the resources to set instead of those requested by the client, or `undefined` if no plugin changes them. */
+  /**
+   * Delivers UpdateContainer. Returns the resources to set instead of those requested by the client, or `undefined` if no plugin changes
+   * them.
+   */
   async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
     if (this.#isIdle()) return undefined;
     const { updates, evictions } = await this.#inOrder((delivery) =>
@@ -213,13 +222,13 @@ export class Adaptation {
     return own?.linux?.resources;
   }
 
-  /** StopContainer: called when the container has exited. Delivered once per container. Failures are logged. */
+  /** Delivers StopContainer, once per container. Must be called when the container has exited. Failures are logged. */
   async stopContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(container.id);
     this.#applyLater(await this.#inOrder((delivery) => this.#stopContainer(delivery, container)));
   }
 
-  /** RemoveContainer, preceded by StopContainer if that has not been delivered. Failures are logged. */
+  /** Delivers RemoveContainer, preceded by StopContainer if that has not been delivered. Failures are logged. */
   async removeContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return this.#known.remove(container.id);
     const updates = await this.#inOrder(async (delivery) => {

@@ -126,7 +126,7 @@ function adjustList<T, C>(
   );
 }
 
-/** Replaces entries in place, and appends new ones. */
+/** Replaces, in place, the entries that have the same key as an added one, and appends the other added entries. */
 function replaceBy<T>(entries: readonly T[], added: readonly T[], keyOf: (entry: T) => string): T[] {
   const merged = new Map([...entries, ...added].map((entry) => [keyOf(entry), entry]));
   return [...merged.values()];

@@ -172,7 +172,6 @@ export class EventDelivery {
   }
 }
 
-/** Builds the request for an event. */
 type MakeRequest<E extends EventName> = () => Promise<EventRequest<E>>;
 
 const rejected = (by: string, why: string) =>

@@ -32,7 +32,7 @@ export class FieldOwners {
     this.#set(containerId, field, { owner: markRemoval(plugin), key });
   }
 
-  /** Adds the plugin to the owners of a shared field. */
+  /** Adds the plugin to the owners of a field that several plugins can own together, such as `OciHooks`. */
   share(containerId: string, field: FieldName, plugin: string): void {
     const others = this.owner(containerId, field);
     this.#set(containerId, field, { owner: others === undefined ? plugin : `${others},${plugin}` });
@@ -43,7 +43,7 @@ export class FieldOwners {
     return key === undefined ? owners?.simple.get(field) : owners?.compound.get(field)?.get(key);
   }
 
-  /** Returns the owners as a message for validators. */
+  /** Returns the owners of all fields as the `OwningPlugins` message that validators receive. */
   message(): OwningPlugins {
     const owners = [...this.#containers].map(([id, { simple, compound }]) => [
       id,

@@ -13,7 +13,7 @@ export class KnownObjects {
     return this.#states.has(id);
   }
 
-  /** Whether the pod or container is known and has not stopped. */
+  /** Whether the pod or container has been added and has not been stopped. */
   isRunning(id: string): boolean {
     return this.#states.get(id) === 'running';
   }

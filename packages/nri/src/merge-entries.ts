@@ -4,7 +4,10 @@ import { isRemoval, markRemoval, removedKey } from './removal.ts';
 /** The plugin requesting changes, the container to change, and the owners of its fields. */
 export type Claimant = { owners: FieldOwners; containerId: string; plugin: string };
 
-/** A map or keyed list. `current`: from the container as the next plugin will receive it. `adjusted`: the changes of all plugins so far. */
+/**
+ * A map or keyed list being adjusted. `current`: its value in the container that the next plugin will receive. `adjusted`: the changes made
+ * by all plugins so far.
+ */
 export type Entries<T> = { current: T; adjusted: T };
 
 type Changes = { removed: Set<string>; set: Set<string> };

@@ -71,7 +71,7 @@ export function mergeResources(
 export const copyResources = (resources: LinuxResources | undefined): LinuxResources =>
   resources === undefined ? create(LinuxResourcesSchema) : clone(LinuxResourcesSchema, resources);
 
-/** Copies all fields that have a value to each target, and makes the plugin their owner. */
+/** Copies the fields that are set in a plugin's resources to each target, and makes the plugin their owner. */
 function setFields<T extends object>(
   { owners, containerId, plugin }: Claimant,
   fields: Fields<T>,

@@ -28,7 +28,6 @@ export type RawPlugin = {
 /** The RPCs that every plugin implements. */
 export const basics = { configure: async () => ({}), synchronize: async () => ({}) };
 
-/** Connects a plugin and registers it. */
 export async function registerRaw(
   { socket: path }: AdaptationUnderTest,
   { name, handlers, methods = Plugin.methods, change }: RawPluginOptions,

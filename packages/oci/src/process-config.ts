@@ -9,7 +9,7 @@ type ImageDefaults = ImageConfig['config'];
 /** PATH for containers whose image sets none. */
 const DEFAULT_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** systemd's default for services, which is inherited by the containers of containerd 2, CRI-O and Docker. */
+/** Default limit on open files: systemd's default for services, which the containers of containerd 2, CRI-O and Docker inherit. */
 const DEFAULT_OPEN_FILES: OpenFilesLimit = { soft: 1024, hard: 524_288 };
 
 /**

@@ -8,7 +8,7 @@ import {
 import type { OciSeccomp } from './spec.ts';
 
 const ENOSYS = 38;
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+/** Flags of clone(2) that create namespaces: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NAMESPACE_FLAGS = 0x7e020000;
 /**
  * The allowed address families, as masks and values for the first argument of socket(2): all families up to 63 except `AF_ALG` (38) and

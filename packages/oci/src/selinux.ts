@@ -62,7 +62,9 @@ function changed(label: string, { user, role, type, level }: SelinuxOptions): st
   return [...parts, ...(ownLevel.length === 0 ? [] : [level || ownLevel.join(':')])].join(':');
 }
 
-/** Returns a level with two different categories. It is derived from the sandbox ID, so it stays the same after a restart. */
+/**
+ * Returns an SELinux level with two different categories. The level is derived from the sandbox ID, so it stays the same after a restart.
+ */
 function levelOf(sandboxId: string): string {
   const hash = createHash('sha256').update(sandboxId).digest();
   const first = hash.readUInt32LE(0) % CATEGORIES;

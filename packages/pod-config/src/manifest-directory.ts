@@ -26,16 +26,16 @@ const MAX_MANIFEST_FILES = 5000;
 const MANIFEST_START_PATIENCE_MS = 1000;
 
 /**
- * A file with errors may still be in the process of being written, so its errors are reported only once it has not changed for this long.
+ * A file that contains errors might still be being written, so its errors are reported only once the file has not changed for this long.
  */
 const MANIFEST_PATIENCE_MS = 300;
 
-/** A file that changed this recently may still be being written, so it is read again later. */
+/** A file that changed this recently might still be being written, so it is read again later. */
 const MANIFEST_QUIET_MS = 3;
 
 /**
- * If objects in a file are missing or have changed, the file may be in the middle of an in-place rewrite. Its old objects are kept until it
- * has not changed for this long.
+ * If objects are missing from a file or have changed, the file might be in the middle of an in-place rewrite. Its previous objects stay in
+ * effect until the file has not changed for this long.
  */
 const MANIFEST_REWRITE_QUIET_MS = 500;
 
@@ -49,7 +49,7 @@ export type ManifestDirectoryOptions = {
   resyncMs: number;
   /** Interval of rescans while the directory cannot be read or watched. */
   retryMs: number;
-  /** The last valid content of each file, kept across restarts. If unset, a file that is invalid after a restart provides no pods. */
+  /** Stores the last valid content of each file across restarts. If unset, a file that is invalid after a restart provides no pods. */
   saved?: SavedManifests;
   /** Called with the full content on startup and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
@@ -69,19 +69,18 @@ export class ManifestDirectory {
   readonly #files = new Map<string, FileState>();
   readonly #locks = new KeyedLock();
   /**
-   * Files that may still be in the process of being written, each with its stamp and the time (monotonic milliseconds) when that stamp was
-   * first seen.
+   * Files that another process might still be writing, each with its stamp and the time (monotonic milliseconds) when that stamp was first
+   * seen.
    */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
   #watcher: { directory: string; identity: string; close: () => void } | undefined;
-  /** Why the directory cannot be watched. */
   #watchProblem: string | undefined;
   /** Aborted when the directory itself is moved, removed or replaced. */
   #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
-  /** The content saved by the previous kubelet; kept until the directory has been read. */
+  /** The manifests that the previous kubelet saved, by file path; `undefined` once the directory has been read. */
   #recalled: Map<string, PlacedObject[]> | undefined;
 
   constructor(options: ManifestDirectoryOptions) {
@@ -103,7 +102,7 @@ export class ManifestDirectory {
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // wait for files that may still be being written, because the first report is treated as complete: running pods missing from it are
+    // wait for files that might still be being written, because the first report is treated as complete: running pods missing from it are
     // killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
@@ -281,8 +280,8 @@ export class ManifestDirectory {
 }
 
 /**
- * Whether another process may still be rewriting the file: some of its objects would be removed or changed. False if the file was replaced
- * by a different one.
+ * Whether another process might still be rewriting the file in place: the file has the same inode as before, and some of its objects would
+ * be removed or changed.
  */
 function mayBeRewritten(known: FileState | undefined, { stamp, manifest }: ManifestFile): boolean {
   if (known === undefined || (known.stamp !== '' && inodeOf(known.stamp) !== inodeOf(stamp))) return false;
@@ -327,7 +326,10 @@ async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
   return names.map((name) => join(directory, name));
 }
 
-/** Excludes hidden files, editors' backups, and temporary files of programs that write atomically. */
+/**
+ * Whether a file with this name is read as a manifest. Hidden files, editors' backups, and temporary files of programs that write
+ * atomically are not.
+ */
 function isManifestName(name: string): boolean {
   return !name.startsWith('.') && !/(~|\.tmp|\.swp|\.bak|\.part)$/.test(name);
 }

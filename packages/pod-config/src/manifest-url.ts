@@ -24,7 +24,7 @@ export type ManifestUrlOptions = {
   logger: Logger;
   /** Interval between requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
   periodMs: number;
-  /** The last valid content of the URL, kept across restarts. If unset, nothing is reported before the first successful read. */
+  /** Stores the last valid content of the URL across restarts. If unset, nothing is reported before the first successful read. */
   saved?: SavedManifests;
   /**
    * Called with the full content. The first call follows the first successful read or, if there is saved content, the first read even if it

@@ -57,7 +57,7 @@ export class PodConfig {
   readonly #options: PodConfigOptions;
   readonly #snapshots = new Map<PodSourceName, SourceSnapshot>();
   readonly #listeners = new Set<(update: PodUpdate) => void>();
-  /** Caches identified pods by decoded object, so that unchanged manifests cost nothing. */
+  /** Caches the results of `identifyPod` by decoded object, so that unchanged manifests cost nothing. */
   readonly #identified = new WeakMap<object, Pod>();
   #desired = new Map<string, Desired>();
   #errors: ManifestError[] = [];

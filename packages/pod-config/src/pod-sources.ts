@@ -79,7 +79,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   };
 }
 
-/** Follows a manifest URL. Resolves once its content is known. */
+/** Starts polling a manifest URL. Resolves once the first report, of fetched or saved content, has been passed to `config`. */
 function readUrl(
   url: string,
   {

@@ -14,11 +14,11 @@ export type RuleLoopOptions = {
   checkIntervalMs: number | undefined;
   /** Updates the ledger with the rules of changed objects. */
   refresh: () => void | Promise<void>;
-  /** Returns the chains that exist without an owner. */
+  /** Returns the table's fixed chains, which belong to no owner in the ledger. */
   frame: () => NftChain[];
-  /** Called once the rules are in effect. */
+  /** Called each time the kernel's rules have been brought up to date. */
   onApplied?: () => Promise<void>;
-  /** Called at each check, to look for changes that have no events. */
+  /** Called at each periodic check of the table, to look for changes that cause no informer events. */
   onCheck?: () => void;
 };
 
@@ -60,7 +60,7 @@ export class RuleLoop {
     this.#wake();
   }
 
-  /** Makes the next refresh replace the whole table. Must be called when the chains without an owner have changed. */
+  /** Makes the next refresh replace the whole table. Must be called when the fixed chains (`frame`) have changed. */
   frameChanged(): void {
     this.#table.invalidate();
     this.changed();

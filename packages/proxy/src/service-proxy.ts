@@ -15,7 +15,7 @@ import { frameChains } from './table/frame.ts';
 import { ServicesModel } from './table/services-model.ts';
 import { mergeUdpChanges, noUdpChange } from './table/udp-frontends.ts';
 
-/** The proxy: informers feed the model, and a loop keeps its rules in the kernel. */
+/** Serves Services like kube-proxy: informers feed the model, and a loop keeps the model's rules in sync in the kernel. */
 export class ServiceProxy implements RunningProxy {
   readonly #options: ProxyOptions & { sockets: NetlinkSockets };
   readonly #model: ServicesModel;
@@ -98,7 +98,10 @@ export class ServiceProxy implements RunningProxy {
     this.#loop.changed();
   }
 
-  /** Recomputes all rules if a relevant part of the node has changed; its status changes all the time. */
+  /**
+   * Recomputes all rules if one of the facts they depend on has changed in the Node object. Most updates of the Node object change only its
+   * status.
+   */
   #updateNode(): void {
     const before = this.#model.node;
     const facts = this.#facts();

@@ -45,7 +45,6 @@ const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
 /** The pod network's subdirectory, in both the state directory and the root directory. */
 const NETWORK_DIRECTORY = 'network';
 
-/** Dependencies shared by all built-in plugins. */
 type Environment = {
   options: RuntimeOptions;
   fastPaths: FastPaths;

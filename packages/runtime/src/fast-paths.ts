@@ -10,7 +10,7 @@ export type FastPaths = {
   readonly expediteRcu: boolean;
 };
 
-/** Selects the implementations. If `fastPaths` is false, all of them are plain, regardless of the other options. */
+/** Selects the fast or plain implementations. If `fastPaths` is false, all of them are plain, regardless of the other options. */
 export function fastPathsOf({
   fastPaths = true,
   readySandboxes = 0,

@@ -33,7 +33,6 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   }
 }
 
-/** Returns the path if it exists, otherwise its nearest existing ancestor. */
 function nearestDirectory(path: string): string {
   return existsSync(path) ? path : nearestDirectory(dirname(path));
 }

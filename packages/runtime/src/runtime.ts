@@ -261,7 +261,7 @@ async function removeHostStateOf(of: { records: RuntimeRecords; parts: RuntimePa
   return await of.parts.removeHostState().then(() => undefined, errorMessage);
 }
 
-/** Waits for work in progress. Returns true if all of it finished within the grace period. */
+/** Waits for operations in progress. Returns true if all of them finished within the grace period. */
 async function settle(work: SharedWork): Promise<boolean> {
   using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
   return await raceAbort(work.idle(), grace).then(

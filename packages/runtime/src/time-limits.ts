@@ -24,7 +24,7 @@ export const NETWORK_RECHECK_MS = 60_000;
 
 /** Timeout for loading a third-party plugin's module with all of its imports. */
 export const PLUGIN_LOAD_TIMEOUT_MS = 60_000;
-/** Timeout for a third-party plugin's `init`, which may have a lot to recover. */
+/** Timeout for a third-party plugin's `init`, which might have a lot to recover. */
 export const PLUGIN_INIT_TIMEOUT_MS = 300_000;
 
 /**

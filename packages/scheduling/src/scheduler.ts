@@ -23,14 +23,13 @@ export type SchedulerParts = {
   signal: AbortSignal;
 };
 
-/** Maximum number of concurrent bindings. */
 const MAX_BINDINGS = 32;
 
 /** Maximum length of an event's note (upstream's NoteLengthLimit). */
 const MAX_NOTE_LENGTH = 1024;
 const CUT = ' ...';
 
-/** Decides about one pod at a time; bindings run concurrently with later decisions. */
+/** Schedules pods. Decides about one pod at a time, while bindings run concurrently with later decisions. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   /** The nominated pods, by UID. */
@@ -161,7 +160,7 @@ export class Scheduler {
     this.#parts.events.event(eventSubject(pod), 'Warning', 'FailedScheduling', note);
   }
 
-  /** Failures are only logged, because the status is written again after the next attempt. */
+  /** Writes a pod's status. Failures are only logged, because the status is written again after the pod's next scheduling attempt. */
   async #tryWrite(pod: Pod, write: () => Promise<void>): Promise<void> {
     const { logger, signal } = this.#parts;
     try {

@@ -135,7 +135,6 @@ function followPod({ type, object: pod }: InformerChange<Pod>, { cache, queue, s
   else if (before !== undefined && (asksForOther(before, pod) || freesResources(before, pod))) queue.clusterChanged();
 }
 
-/** Whether this scheduler has to find a node for the pod. */
 function needsNode({ metadata, spec, ...pod }: Pod): boolean {
   const scheduler = spec.schedulerName ?? '';
   return (

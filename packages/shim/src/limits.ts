@@ -9,7 +9,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * How long to wait after a restart until the event socket is free, and the interval between attempts to listen on it. A program that was
- * being started when the previous process was killed has inherited the socket, which may therefore still accept connections.
+ * being started when the previous process was killed has inherited the socket, which might therefore still accept connections.
  */
 export const TAKEOVER_TIMEOUT_MS = 10_000;
 export const TAKEOVER_LOOK_MS = 50;

@@ -35,7 +35,7 @@ export type ShimHome = {
   start?: ProgramStarter;
 };
 
-/** The error of shims since containerd 2.4 if they are invoked the way containerd did before 2.3. */
+/** Matches the error of shims since containerd 2.4 that are invoked the way containerd did before 2.3. */
 const wantsBootstrap = /deprecated API/;
 
 /**

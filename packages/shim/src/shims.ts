@@ -20,7 +20,7 @@ import { deleteDeadShim, type ShimCall, type ShimHome, startShim } from './shim-
 import { readEndpoint, writeEndpoint } from './shim-record.ts';
 
 export type ShimsOptions = {
-  /** Private directory for this object, on a file system that is cleared on reboot. */
+  /** Private directory of these shims, on a file system that is cleared on reboot. */
   state: string;
   /** The containerd namespace. Shims keep the tasks of different namespaces apart. Default: `podwright`. */
   namespace?: string;
@@ -167,7 +167,7 @@ export class Shims {
     if (path.startsWith('/')) await rm(path, { force: true });
   }
 
-  /** Whether a shim responds to a call. A successful connection proves nothing, because a dying shim may still accept connections. */
+  /** Whether a shim responds to a call. A successful connection proves nothing, because a dying shim might still accept connections. */
   async #answers(endpoint: ShimEndpoint): Promise<boolean> {
     const shim = await this.#connectIfThere(endpoint);
     if (shim === undefined) return false;

@@ -1,4 +1,4 @@
-/** How long a server may take to respond to an upgrade request. The server may first have to call a container runtime. */
+/** How long a server may take to respond to an upgrade request. The server might first have to call a container runtime. */
 export const UPGRADE_ANSWER_TIMEOUT_MS = 30_000;
 
 /** How long to wait for the peer to close a connection that this side has ended. */
@@ -11,7 +11,7 @@ export const PAIR_TIMEOUT_MS = 30_000;
 export const DIAL_TIMEOUT_MS = 30_000;
 
 /**
- * How long the output of an exited process may be idle before the session ends. The process's children may hold the output open; their
+ * How long the output of an exited process may be idle before the session ends. The process's children might hold the output open; their
  * output is forwarded as long as they produce any and the client reads it.
  */
 export const DRAIN_IDLE_MS = 30_000;
@@ -22,7 +22,7 @@ export const STREAMS_TIMEOUT_MS = 30_000;
 /** Idle time after which the kernel probes a client's connection. */
 export const KEEP_ALIVE_MS = 30_000;
 
-/** How long `close` waits for the processes to be closed. */
+/** How long closing the streaming server waits for its sessions' processes to be closed. */
 export const CLOSE_TIMEOUT_MS = 5_000;
 
 /** How long a URL is valid, as in the kubelet's and containerd's streaming servers. */

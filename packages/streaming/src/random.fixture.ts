@@ -13,7 +13,6 @@ export function randomBytes(random: (below: number) => number, length: number): 
   return Buffer.from(Array.from({ length }, () => random(256)));
 }
 
-/** Splits the bytes into chunks of random lengths. */
 export function* randomPieces(random: (below: number) => number, bytes: Buffer, longest = 20): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; ) {
     const end = offset + 1 + random(longest);

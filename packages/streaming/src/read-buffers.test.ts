@@ -16,7 +16,7 @@ function collections(t: TestContext) {
   return { countBuffer: collectBuffers(gc as unknown as NodeJS.GCFunction), collected };
 }
 
-/** Sends 16 MiB from one stream to the other. */
+/** Sends 16 MiB from `source` to `target`, and waits until all of it has arrived. */
 async function send(source: Duplex, target: Duplex): Promise<void> {
   let receivedBytes = 0;
   target.on('data', (chunk: Buffer) => {

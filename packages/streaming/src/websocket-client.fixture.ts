@@ -42,7 +42,6 @@ export class WebSocketVisitor {
     await this.#send(Channel.resize, Buffer.from(JSON.stringify(size)));
   }
 
-  /** Returns the bytes received on a channel so far. */
   received(channel: keyof typeof Channel): Buffer {
     return Buffer.concat(this.#received.get(Channel[channel]) ?? []);
   }

@@ -61,7 +61,6 @@ function endsOf(client: Handle): TcpEnds {
   return { localAddress: own.address, localPort: own.port, remoteAddress: peer.address, remotePort: peer.port };
 }
 
-/** The accept queue of a listening socket. */
 class AcceptQueue {
   readonly #libc = loadLibc();
   readonly #accept4 = koffi.load(null).func('int accept4(int fd, void *address, void *length, int flags)');

@@ -11,7 +11,7 @@ const TCP_DEFER_ACCEPT = 9;
  * clients then cost this process nothing and take up no room in its accept queue.
  */
 export function deferAccept(server: Server, seconds: number): void {
-  // node:net has no public API for the descriptor
+  // node:net has no public API for the descriptor of a server's socket
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
   const value = Buffer.alloc(4);
   value.writeInt32LE(seconds);

@@ -40,7 +40,6 @@ export async function probeIdMapping(system: System, directory: string): Promise
   }
 }
 
-/** Returns the directory if it exists, otherwise its closest existing ancestor. */
 function existing(directory: string): string {
   let found = directory;
   while (!existsSync(found)) found = dirname(found);

@@ -1,9 +1,7 @@
 import koffi from 'koffi';
 
-/** A C function bound with koffi. */
 type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 
-/** A pointer argument: a buffer or null. */
 type Pointer = Buffer | null;
 
 /** C library functions missing from node:fs, with C conventions: -1 means failure, and `errno` returns the error number. */

@@ -18,7 +18,8 @@ export function lockDirectoryItself(directory: string, refusal: string): () => v
   const descriptor = openSync(directory, 'r');
   const unlock = lock(descriptor, refusal);
   if (isAt(descriptor, directory)) return unlock;
-  // the previous lock holder removed the directory between open and lock; a third process may have recreated it
+  // the previous lock holder removed the directory between open and lock, so this lock protects nothing; a third process might have
+  // recreated the directory
   unlock();
   throw new PodwrightError('already_exists', refusal);
 }

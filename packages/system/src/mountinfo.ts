@@ -68,7 +68,7 @@ export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): 
   return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
 }
 
-/** Like `mountsBelow`, but takes the content of a mountinfo file and parses only the lines that may describe such mounts. */
+/** Like `mountsBelow`, but takes the content of a mountinfo file and parses only the lines that might describe such mounts. */
 export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
   return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
 }
@@ -87,7 +87,7 @@ const LOCAL_FILE_SYSTEMS = new Set([
 ]);
 
 /**
- * Whether the file system mounted at the path may have to wait for a server, as with NFS and FUSE. Reading from it could then block this
+ * Whether the file system mounted at the path might have to wait for a server, as with NFS and FUSE. Reading from it could then block this
  * process.
  */
 export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
@@ -132,7 +132,7 @@ export function unmountEntries(system: System, directory: string): void {
 }
 
 /**
- * Returns the lines of a mountinfo file that may contain a path ending in `name`. Among thousands of mounts, only these few have to be
+ * Returns the lines of a mountinfo file that might contain a path ending in `name`. Among thousands of mounts, only these few have to be
  * parsed.
  */
 function linesWith(name: string, content: Buffer): Buffer {

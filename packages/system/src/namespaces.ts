@@ -125,7 +125,7 @@ function makePinFile(path: string, made: string[]): void {
   made.push(path);
 }
 
-/** Sets the hostname and the sysctls of the current thread's namespaces. */
+/** Sets the hostname and sysctls of the current thread's namespaces, and brings up the loopback interface. */
 function setUp(system: System, { net, uts, hostname }: NamespaceRequest, sysctls: Sysctl[]): void {
   if (hostname !== undefined && uts !== undefined) system.setHostname(hostname);
   if (net !== undefined) system.bringInterfaceUp('lo');
@@ -188,7 +188,7 @@ function openNamespace(path: string): number {
 }
 
 /**
- * Calls `work`, which may move this thread out of its namespaces of the types in `left`. Always returns the thread to these namespaces
+ * Calls `work`, which might move this thread out of its namespaces of the types in `left`. Always returns the thread to these namespaces
  * afterwards.
  */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {

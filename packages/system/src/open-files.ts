@@ -10,7 +10,6 @@ const DELETED = ' (deleted)';
  * open(2)'s O_PATH, which node:fs lacks; has the same value on x86-64 and arm64. Such a descriptor refers to the file without opening it.
  */
 const O_PATH = 0o10000000;
-/** Number of directory entries to read at once. */
 const LISTED_AT_ONCE = 256;
 const MAPS_BYTES = 1 << 16;
 /** A deleted file with more path components than this counts as deep (see `isDeep`). Ordinary files have fewer. */
@@ -29,7 +28,7 @@ export type DeletedFile = { key: string; device: number; bytes: number };
 
 /**
  * The files held by a process, identified by their links under /proc/PID. Omits links that have disappeared, and returns nothing once the
- * process has exited. Only the asynchronous methods may block on a file system or the process.
+ * process has exited. Only the asynchronous methods can block on a file system or on the process.
  */
 export class OpenFiles {
   /** The /proc directory of the process or of one of its threads; `undefined` if the process has exited. */
@@ -46,7 +45,7 @@ export class OpenFiles {
 
   /**
    * Yields the links to the working directory, the root directory, the executable (which is not necessarily mapped) and the open files.
-   * Lists open files in batches, because there may be many.
+   * Lists open files in batches, because there can be many.
    */
   *links(): Generator<string> {
     if (this.#directory === undefined) return;
@@ -92,7 +91,7 @@ export class OpenFiles {
 }
 
 /**
- * Whether the link's file has probably been deleted. This is just a hint: file names may end in ` (deleted)` too, and the kernel does not
+ * Whether the link's file has probably been deleted. This is just a hint: file names can end in ` (deleted)` too, and the kernel does not
  * show paths longer than a page.
  */
 export function isDeleted(link: string): boolean {
@@ -105,8 +104,8 @@ export function isDeleted(link: string): boolean {
 }
 
 /**
- * Whether the link's deleted file is so deep that it may have many deleted parent directories. These exist until the file is closed, but do
- * not appear in any listing.
+ * Whether the link's deleted file is so deep that it might have many deleted parent directories. These exist until the file is closed, but
+ * do not appear in any listing.
  */
 export function isDeep(link: string): boolean {
   try {
@@ -199,7 +198,7 @@ export class ReadsOfProcess {
 const MAX_READS = 2;
 
 /**
- * Reads from arbitrary file systems on behalf of one pod. A read may hang, for example on a network file system, and then blocks a libuv
+ * Reads from arbitrary file systems on behalf of one pod. A read can hang, for example on a network file system, and then blocks a libuv
  * pool thread. While a read hangs, no other is started for the same pod; while two reads hang, none is started for any pod. Each read must
  * block only one thread at a time.
  */

@@ -63,7 +63,7 @@ function messageCallbackSetter(library: ReturnType<typeof koffi.load>): OpenSsl[
 }
 
 /**
- * Invalidates Certificate messages that contain a key on an explicit curve, because decoding such a key may take seconds. OpenSSL calls
+ * Invalidates Certificate messages that contain a key on an explicit curve, because decoding such a key can take seconds. OpenSSL calls
  * this before decoding each handshake message from the same buffer; it then ends the handshake with a decode error.
  */
 function refuseSlowKeys(...[isSent, , contentType, message, bytes]: MessageArguments): void {

@@ -60,7 +60,7 @@ export class PosixSpawn {
       if (cwd !== undefined) check(libc.actionsChdir(actions, text(cwd)));
       for (const [target, source] of descriptors.entries()) {
         if (source === 'null') check(libc.actionsOpen(actions, target, '/dev/null', O_RDWR, 0));
-        // A low source descriptor may have been overwritten by an earlier action.
+        // Reject low source descriptors, which an earlier action might have overwritten.
         else check(source < descriptors.length ? constants.errno.EBADF : libc.actionsDup(actions, source, target));
       }
       const flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (session ? POSIX_SPAWN_SETSID : 0);
@@ -77,7 +77,7 @@ export class PosixSpawn {
   }
 
   /**
-   * Returns how a process exited; `undefined` while it is running. Must not be called again after returning the exit, because the PID may
+   * Returns how a process exited; `undefined` while it is running. Must not be called again after returning the exit, because the PID might
    * have been reused.
    */
   reap(pid: number): ProcessEnd | undefined {

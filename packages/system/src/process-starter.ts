@@ -55,7 +55,7 @@ export class ProcessStarter {
     return index === 0 ? { ours: writer, theirs: reader } : { ours: reader, theirs: writer };
   }
 
-  /** Checks all the programs for exits, because the kernel may coalesce the SIGCHLDs of several. */
+  /** Checks all the programs for exits, because the kernel can coalesce the SIGCHLDs of several. */
   #reap(): void {
     for (const program of this.#running) {
       const end = this.#posix.reap(program.pid);

@@ -23,7 +23,7 @@ export type ProcessStat = {
 export function readProcess(pid: number): ProcessStat | undefined {
   const text = readProcFile(pid, 'stat');
   if (text === undefined) return undefined;
-  // The command name is enclosed in parentheses and may contain spaces and parentheses itself.
+  // The command name is enclosed in parentheses and can contain spaces and parentheses itself.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return {
     pid,
@@ -90,7 +90,7 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
-/** Maximum number of searches for descendants. More than one may be needed, because processes can fork during a search. */
+/** Maximum number of searches for descendants. More than one can be needed, because processes can fork during a search. */
 const MAX_ROUNDS = 50;
 
 /**

@@ -14,7 +14,8 @@ const PTY_SLAVE_MAJOR = 136n;
 export function setProcessTerminalSize(system: System, pid: number, size: { columns: number; rows: number }): boolean {
   const link = `/proc/${pid}/fd/0`;
   try {
-    // Opening any other device may have side effects, and the process may replace its stdin between the check and the open.
+    // Check the device through an O_PATH descriptor, which does not open it: opening a device other than a pseudoterminal might have side
+    // effects, and the process might replace its stdin between a check by path and the open.
     const checked = openSync(link, O_PATH | O_CLOEXEC);
     try {
       if (!isPtySlave(checked)) return false;

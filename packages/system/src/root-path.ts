@@ -50,8 +50,9 @@ export async function resolveInRoot(
 }
 
 /**
- * Returns the host file for a path within the root (`undefined` if it cannot be a symbolic link), and the number of path components of the
- * mount point that contains it.
+ * Locates a path within the root, given as its components, so that the caller can check whether it is a symbolic link. `file` is the path
+ * on the host; `undefined` for mount points and for paths in a new file system, which cannot be symbolic links. `depth` is the number of
+ * leading components that form the path of the mount point containing it.
  */
 function locate(root: string, parts: string[], covers: Covers): { depth: number; file: string | undefined } {
   for (let depth = parts.length; depth > 0; depth--) {

@@ -18,7 +18,7 @@ const SUN_PATH_BYTES = 108;
 const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 
 /**
- * SOCK_SEQPACKET sockets with a path, which node:net does not support. The kernel sends SIGIO when a socket may have become readable or
+ * SOCK_SEQPACKET sockets with a path, which node:net does not support. The kernel sends SIGIO when a socket might have become readable or
  * writable, and libuv delivers the signal to the event loop: no thread has to block or poll.
  */
 export class SeqpacketSockets {
@@ -34,7 +34,7 @@ export class SeqpacketSockets {
     process.on('SIGIO', this.#onSignal);
   }
 
-  /** Connects to the socket at `path`. `onReady` is called whenever a socket may have become readable or writable. */
+  /** Connects to the socket at `path`. `onReady` is called whenever a socket might have become readable or writable. */
   connect(path: string, onReady: () => void): SeqpacketSocket {
     const calls = this.#calls;
     const descriptor = calls.socket(AF_UNIX, SOCK_SEQPACKET_CLOEXEC_NONBLOCK, 0);

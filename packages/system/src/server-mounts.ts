@@ -16,13 +16,13 @@ const MAX_LINKS = 40;
 const SERVED =
   /^(nfs4?|cifs|smb3|smbfs|fuse|fuse\..+|fuseblk|ceph|9p|virtiofs|glusterfs|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)$/;
 
-/** Matches a mount table that may contain any of these file systems; faster than parsing it. */
+/** Matches a mount table that might contain any of the file systems in `SERVED`; faster than parsing the table. */
 const MAY_SERVE =
   / - (nfs|cifs|smb|fuse|ceph|9p|virtiofs|gluster|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)/;
 
 export type ServerMountsOptions = {
   mountinfo?: () => Buffer;
-  /** Probes a path. Settles once the server of the path's file system responds, which may be never. */
+  /** Probes a path. Settles once the server of the path's file system responds, which might be never. */
   probe?: (path: string) => Promise<unknown>;
   timeoutMs?: number;
   tableAgeMs?: number;
@@ -119,8 +119,8 @@ export class ServerMounts {
 }
 
 /**
- * Given the rest of a path that leads into `outer`, returns the deepest mount on it that depends on a server; an automounter's map, for
- * example, contains a mount per server. Only considers the path's text, because system calls could block.
+ * Returns the deepest server-dependent mount that contains the path `rest` under `outer`; within an automounter's map, for example, each
+ * server has its own mount. Considers only the path's text, because system calls could block.
  */
 function deepest(served: Map<string, MountEntry>, outer: MountEntry, rest: readonly string[]): MountEntry {
   if (rest.includes('..')) return outer;
@@ -155,8 +155,8 @@ function silence(path: string, { mountPoint, type, source }: MountEntry): Podwri
 }
 
 /**
- * Probes the path from a separate process, which may hang if the server does not respond. Uses statfs(2), which always contacts the server,
- * as well as stat(2), which may be answered from the kernel's attribute cache (as for NFS).
+ * Probes the path from a separate process, which can hang if the server does not respond. Uses statfs(2), which always contacts the server,
+ * as well as stat(2), which can be answered from the kernel's attribute cache (as for NFS).
  */
 async function probeByProgram(path: string): Promise<void> {
   await runProgram('sh', ['-c', 'stat -f -- "$1"; stat -L -- "$1"', 'sh', path]);

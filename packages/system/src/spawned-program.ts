@@ -18,7 +18,7 @@ export class SpawnedProgram extends EventEmitter implements StartedProgram {
   }
 
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
-    // Once the process has been reaped, its PID may belong to another process, so do not signal it
+    // Once the process has been reaped, its PID might belong to another process, so do not signal it
     if (this.exitCode !== null || this.signalCode !== null) return false;
     return process.kill(this.pid, signal);
   }

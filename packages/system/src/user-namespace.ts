@@ -10,7 +10,7 @@ export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 /** Types of namespaces that can be created within a new user namespace, which then owns them. */
 export type OwnedNamespace = 'net' | 'ipc' | 'uts';
 
-/** Timeout for starting two small programs on a busy host. */
+/** Timeout for `unshare` and `cat` to start on a busy host. */
 const START_TIMEOUT_MS = 30_000;
 
 /**

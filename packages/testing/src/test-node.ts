@@ -95,7 +95,7 @@ export class TestNode implements AsyncDisposable {
 
   /**
    * Creates the objects in a manifest (YAML or JSON text, or objects), and waits until the pods are ready. Throws an error that contains
-   * the reason if they do not become ready in time; the pods are then kept for inspection.
+   * the reason if they do not become ready in time; the pods then remain, for inspection.
    */
   async apply(manifest: string | object | readonly object[]): Promise<void> {
     await this.#ok(['run', '--detach', '--timeout', `${this.#timeoutMs}ms`, '-'], manifestText(manifest));

@@ -33,7 +33,10 @@ function checkoutAdvice(path: string): string | undefined {
   return `it is a checkout: update ${checkout} with 'git pull' and 'make build', ${RESTART_ADVICE}`;
 }
 
-/** The package managers that may own the file, and the command that each uses to install a package. */
+/**
+ * Package managers that might own the program's file, each with the arguments for looking up a file's package, and the command for
+ * installing a package.
+ */
 const MANAGERS = [
   { program: 'dpkg-query', args: ['--search'], install: 'apt install ./FILE.deb' },
   { program: 'rpm', args: ['--query', '--file'], install: 'dnf install ./FILE.rpm' },

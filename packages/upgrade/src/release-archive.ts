@@ -89,7 +89,7 @@ export async function unpackProgram({ path }: ReleaseArchive, destination: strin
   throw new PodwrightError('invalid_argument', `${path} contains no file podwright`);
 }
 
-/** Whether an entry is the program. A shell completion file may have the same name, but is not executable. */
+/** Whether an archive entry is the `podwright` program. A shell completion file may have the same name, but is not executable. */
 const isProgram = ({ type, name, mode }: TarHeader) =>
   type === 'file' && basename(name) === 'podwright' && (mode & EXECUTABLE) !== 0;
 

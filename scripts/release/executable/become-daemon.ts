@@ -5,7 +5,7 @@ import { KUBELET_FLAGS, resetFlags } from '../../../packages/cli/src/daemon/daem
 /** The daemon flag that is not allowed in NODE_OPTIONS. */
 const EARLY_FLAG = '--no-short-builtin-calls';
 
-/** Re-executes this program in the same process, with the flags. Does not return. */
+/** Replaces this process with the same program, started with the flags (execve). Does not return. */
 export function becomeDaemon(args: string[], flags: string[]): void {
   const { env, execPath, argv0 } = process;
   const added = flags.filter((flag) => flag !== EARLY_FLAG).join(' ');
@@ -22,7 +22,10 @@ export function becomeDaemon(args: string[], flags: string[]): void {
   });
 }
 
-/** In a process started with the flags, removes them from the environment of child processes, and resets them if `usesFastPaths` is set. */
+/**
+ * In a process started with the daemon flags, removes them from the environment of child processes, and resets them if `usesFastPaths` is
+ * set.
+ */
 export function settleDaemon(usesFastPaths: boolean): void {
   delete process.env.NODE_OPTIONS;
   if (usesFastPaths) resetFlags();

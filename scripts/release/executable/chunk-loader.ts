@@ -5,12 +5,10 @@ type Exports = Record<string, unknown>;
 type Wrapper = (exports: Exports, require: (id: string) => unknown, module: { exports: Exports }) => void;
 
 export type ChunkSources = {
-  /** Returns a chunk's source code. */
   source: (name: string) => string;
-  /** Returns a chunk's compiled code, if it may be used. */
+  /** Returns the V8 code cache for a chunk; `undefined` if the chunk must be compiled from source. */
   code: (name: string) => Uint8Array | undefined;
   native: (name: string) => unknown;
-  /** Called for each chunk that is compiled. */
   onCompiled?: (name: string, script: VmScript) => void;
 };
 

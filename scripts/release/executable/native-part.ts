@@ -1,8 +1,8 @@
 /** Loads a native part of the executable. The dynamic linker only accepts files, so the part is briefly written to one. */
 
 /**
- * Directories writable only by root come first. Some hosts mount /run or /tmp with `noexec`, which the dynamic linker honors, so the next
- * directory is tried after any error.
+ * Returns the directories to try for the temporary file, starting with those writable only by root. Some hosts mount /run or /tmp with
+ * `noexec`, which the dynamic linker honors, so the next directory is tried after any error.
  */
 function directories(): string[] {
   const user = process.env.XDG_RUNTIME_DIR;
@@ -24,7 +24,7 @@ export function loadNativePart(name: string, content: () => Uint8Array): unknown
 }
 
 const PREFIX = 'podwright-native-';
-/** Age above which a directory is considered left over: longer than loading a part takes. */
+/** Age above which a temporary directory of another process is considered left over: longer than loading a native part takes. */
 const MAX_AGE_MS = 60_000;
 
 function loadIn(parent: string, name: string, content: Uint8Array): unknown {

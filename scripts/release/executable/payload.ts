@@ -1,6 +1,6 @@
 /** Reads the parts of the executable that `scripts/release/payload.ts` has appended to the program. */
 
-/** Offset and length of each part in the file. */
+/** Offset and length in the executable of each embedded part, by name. */
 export type PartIndex = Record<string, [offset: number, length: number]>;
 
 /** Marks the end of a complete file; it is preceded by the length of the index, in four bytes. */

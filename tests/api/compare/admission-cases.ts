@@ -22,7 +22,7 @@ async function space(api: Transcript, name: string, labels: Json = {}): Promise<
   return `/api/v1/namespaces/${name}`;
 }
 
-/** Waits until the quota's usage reflects what is in its namespace. */
+/** Waits until a ResourceQuota has a usage (`status.used`), which is computed asynchronously. */
 async function counted(api: Transcript, path: string): Promise<void> {
   for (let round = 0; round < 100; round += 1) {
     const { body } = await api.send('GET', path, undefined, { quiet: true });

@@ -7,7 +7,9 @@ import { copyOf, type Json } from './json.ts';
 import { caseName } from './life-cycle-case.ts';
 import { SAMPLES, type Sample } from './valid-objects.ts';
 
-/** Depth of the parts sent: greater for pods than for other objects, some of which contain pod templates. */
+/**
+ * Depth down to which parts of the example objects are sent: greater for pods than for other objects, some of which contain pod templates.
+ */
 const DEPTHS: Record<string, number> = { Pod: 7 };
 const DEPTH = 4;
 

@@ -23,7 +23,7 @@ export const createCases = (sample: Sample): Case => ({
   },
 });
 
-/** Metadata fields of a stored object that these cases do not break. */
+/** Metadata fields of a stored object that these cases leave unchanged. */
 const METADATA = ['managedFields', 'creationTimestamp', 'uid', 'name', 'namespace'];
 
 export const changeCases = (sample: Sample): Case => ({

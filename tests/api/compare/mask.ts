@@ -29,7 +29,7 @@ const FIELDS: Record<string, string> = {
   healthCheckNodePort: '<port>',
 };
 
-/** Fields that are masked only if the value has this format; clients send other values in them, which are compared. */
+/** Fields whose values are masked only in this format: clients set other values themselves, and those are compared. */
 const FORMS: Record<string, RegExp> = {
   resourceVersion: /^[1-9]\d*$/,
   nodePort: /^3[0-2]\d{3}$/,

@@ -141,7 +141,7 @@ const DEPLOYMENT = {
 
 const RULE = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] };
 
-/** Creates a Deployment in each policy's namespace. */
+/** Creates a Deployment in the namespace of each mutating policy, which shows the policy's effect. */
 async function mutations(api: Transcript): Promise<void> {
   const names = Object.keys(POLICIES);
   const space = (name: string) => `mutate-${name}`;
@@ -176,7 +176,7 @@ async function mutations(api: Transcript): Promise<void> {
       await api.send('DELETE', `${GROUP}/${kind}/${space(name)}`, undefined, { quiet: true });
 }
 
-/** Policies that are rejected because of their expressions. */
+/** Creates policies whose expressions do not compile, so that the server rejects them. */
 async function compilation(api: Transcript): Promise<void> {
   const mutations = [
     apply('Object{'),

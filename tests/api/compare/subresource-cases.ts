@@ -10,7 +10,6 @@ const APPS = `/apis/apps/v1/namespaces/${NAMESPACE}`;
 
 export const sampleOfKind = (kind: string): Sample => SAMPLES.find(({ object }) => object.kind === kind)!;
 
-/** Creates a pod for a single case. */
 async function pod(api: Transcript, name: string, changes: Json = {}): Promise<string> {
   const { resource, object } = sampleOfKind('Pod');
   const own = {

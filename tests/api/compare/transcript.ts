@@ -54,7 +54,7 @@ export class Connection {
   }
 }
 
-/** Returns the parsed JSON value, or a list of the events of a watch. */
+/** Parses a response body: a JSON value, or the events of a watch as a list. */
 function parsed(text: string): Json {
   try {
     return JSON.parse(text);
@@ -76,7 +76,7 @@ export class Transcript {
     this.#headers = headers;
   }
 
-  /** Continues this transcript as another user. */
+  /** Returns a client that impersonates another user and appends its exchanges to this transcript. */
   as(user: string, ...groups: string[]): Transcript {
     const headers = { 'impersonate-user': user, ...(groups.length > 0 && { 'impersonate-group': groups }) };
     const other = new Transcript(this.#client, headers);

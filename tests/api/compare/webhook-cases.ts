@@ -206,7 +206,7 @@ const POD = {
   spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
 };
 
-/** The reviews sent for each kind of request. */
+/** Compares the admission reviews that webhooks receive for each type of request. */
 async function reviews(api: Transcript): Promise<void> {
   const server = await WebhookServer.start(ANSWERS);
   const name = 'hook-reviews';
@@ -260,7 +260,7 @@ const AUTOSCALER = {
   },
 };
 
-/** Which webhooks are called: rules, selectors, match conditions and versions. */
+/** Compares which webhooks are called, depending on rules, selectors, match conditions and versions. */
 async function matching(api: Transcript): Promise<void> {
   const name = 'hook-matching';
   const path = await space(api, name);
@@ -331,7 +331,7 @@ async function matching(api: Transcript): Promise<void> {
   await server.stop();
 }
 
-/** The order in which webhooks are called, and reinvocation (`reinvocationPolicy: IfNeeded`). */
+/** Compares the order in which webhooks are called, and their reinvocation (`reinvocationPolicy: IfNeeded`). */
 async function order(api: Transcript): Promise<void> {
   const name = 'hook-order';
   const path = await space(api, name);
@@ -358,7 +358,7 @@ async function order(api: Transcript): Promise<void> {
   await server.stop();
 }
 
-/** Configurations that are rejected. */
+/** Creates invalid webhook configurations, which the server rejects. */
 async function configurations(api: Transcript): Promise<void> {
   const valid = {
     name: 'a.b.c',

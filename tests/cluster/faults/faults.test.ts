@@ -20,7 +20,6 @@ after(() => cluster[Symbol.asyncDispose]());
 
 const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } });
 
-/** Opens another client with full access. */
 const other = (name = 'other') => cluster.client(cluster.certificate(name, ['system:masters']));
 
 /** Runs `work` with a separate client, whose connection may be cut. */

@@ -28,7 +28,7 @@ export type Fault =
   | { kind: 'end-after'; events: number }
   /** Closes a watch's connection after this many events. */
   | { kind: 'cut-after'; events: number }
-  /** Executes the write but drops its response. */
+  /** Executes the write but drops the server's response. */
   | { kind: 'lose-answer' }
   /** Delays each event of a watch. */
   | { kind: 'delay-events'; ms: number }
@@ -43,7 +43,6 @@ export type FaultTarget = { verb: string; resource: string; name: string; user: 
 
 type Entry = { fault: Fault; selection: FaultSelection; left: number };
 
-/** An active fault; `remove` turns it off. */
 export type ActiveFault = { remove(): void };
 
 export class Faults {

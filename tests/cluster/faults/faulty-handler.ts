@@ -65,7 +65,7 @@ function commonNameOf({ tlsSocket }: Extract<ClientConnection, { isLocal: false 
   return /^CN=(.*)$/m.exec(subject)?.[1] ?? '';
 }
 
-/** Updates the record of a request as it progresses. */
+/** Updates the record of a request while its body arrives and its response is sent. */
 function observe({ request, response }: HttpCall, recorded: RecordedRequest): void {
   const emit = request.emit.bind(request);
   request.emit = (event: string, ...given: unknown[]) => {

@@ -5,9 +5,9 @@ import type { Fault } from './faults.ts';
 type Disturbance = {
   faults: readonly Fault[];
   isWatch: boolean;
-  /** Whether the watch starts without initial events. */
+  /** Whether the watch starts without initial events, so that all its events are live. */
   isLive: boolean;
-  /** Closes the connection and with it all its requests. */
+  /** Closes the connection, which also aborts all other requests on it. */
   cut: () => void;
 };
 
@@ -16,7 +16,6 @@ type Output = { write: (bytes: string) => void; end: () => void; cut: () => void
 
 type Faulty = { begin(): void; write(bytes: string): void; end(): void };
 
-/** Applies a request's faults to its response. */
 export function disturb(response: HttpResponse, disturbance: Disturbance): void {
   const { faults, isWatch, cut } = disturbance;
   const { writeHead, write, end } = boundFunctions(response);
@@ -82,7 +81,7 @@ class FaultyBody implements Faulty {
 class FaultyWatch implements Faulty {
   readonly #output: Output;
   readonly #faults: readonly Fault[];
-  /** An incomplete line, as received so far. */
+  /** The last, incomplete line of the watch received so far. */
   #rest = '';
   #sent = 0;
   #isLive: boolean;
@@ -152,7 +151,7 @@ class FaultyWatch implements Faulty {
   }
 }
 
-/** Returns the JSON of a response or watch event with its objects replaced as requested by the faults. */
+/** Returns the JSON of a response or watch event, in which the faults have replaced the objects. */
 function withReplacedObjects(bytes: string, faults: readonly Fault[]): string {
   const fault = faultOf(faults, 'replace-objects');
   if (fault === undefined) return bytes;

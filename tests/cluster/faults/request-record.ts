@@ -4,7 +4,7 @@ export type RecordedRequest = {
   method: string;
   /** The URL's query, without the leading question mark. */
   query: string;
-  /** The RBAC verb. */
+  /** The request's RBAC verb, such as `list`. */
   verb: string;
   /** Plural name, including any `/subresource`; '' for non-resource paths. */
   resource: string;
@@ -12,7 +12,7 @@ export type RecordedRequest = {
   name: string;
   /** The common name in the client's certificate; '' if it has none. */
   user: string;
-  /** The part of the body received so far. */
+  /** The part of the request body received so far. */
   body: string;
   /** The response's status code; 0 until the headers are sent. */
   status: number;

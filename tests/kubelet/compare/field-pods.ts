@@ -15,10 +15,10 @@ const field = (path: string) => `fieldRef: {fieldPath: ${JSON.stringify(path)}}`
 const FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid', "metadata.labels['app']"];
 const amounts = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
 
-/** Returns a command that prints a message of this size. */
+/** Returns a shell command that prints this many bytes, for use as a termination message. */
 const message = (bytes: number) => `head -c ${bytes} /dev/zero | tr "\\\\0" x`;
 
-/** Returns environment variables that each contain the previous one, except for every hundredth. */
+/** Returns environment variables that each refer to the previous one, except for every hundredth. */
 const chained = (count: number) =>
   Array.from({ length: count }, (_, index) => {
     const value = index % 100 === 0 ? 'x' : `$(V${index - 1})x`;
@@ -222,7 +222,7 @@ const bad = (container: string, spec: string[] = [], meta: string[] = []): Parts
   meta,
 });
 
-/** Manifests that are rejected, most of them because of a single error. */
+/** Pod manifests that a kubelet rejects, most of them because of a single error. */
 export const BAD_PODS: Record<string, Parts> = {
   noimg: { containers: ['{ name: main }'] },
   dupname: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`, `{ name: main, ${IMAGE}, ${STAY} }`] },

@@ -137,7 +137,7 @@ async function ask(
   return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await answer.text() };
 }
 
-/** Returns the facts of a response that are compared. */
+/** Returns the lines of a response to compare: its status and content type, and its JSON fields, text lines or metrics. */
 function factsOf({ status, type, text }: Answer, clean: (text: string) => string): string[] {
   const head = `${status} ${type}`;
   const json = type.includes('json') ? parsed(text) : undefined;
@@ -152,11 +152,11 @@ function factsOf({ status, type, text }: Answer, clean: (text: string) => string
   return [head.replace('; escaping=underscores', ''), ...new Set(metrics.filter((one) => !FOREIGN.test(one)))];
 }
 
-/** Metrics from Go and from the API server libraries, which are not compared. */
+/** Metrics from the Go runtime and from Kubernetes' API server libraries, which are not compared. */
 const FOREIGN =
   /^metric (TYPE )?(go|aggregator|apiserver|cardinality|disabled|hidden|registered|rest_client|workqueue)_/;
 
-/** Replaces times, IDs and names that differ from run to run. */
+/** Replaces times, IDs and durations in a text response, since they differ from run to run. */
 const withoutChance = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\w{3} \w{3} [ \d]\d [\d:]+ UTC \d{4}/g, 'TIME')
@@ -173,7 +173,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the fact for a line of metrics: a metric's name and type, or its name and labels. */
+/** Returns what is compared of a line of metrics: a metric's name and type, or its name and label names. */
 function metricOf(line: string): string {
   if (line.startsWith('#')) return `metric ${line.slice(2)}`;
   const [, name = '', labels = '', time] = /^(\w+)(?:\{(.*)\})? [^ ]+( \d+)?$/.exec(line) ?? [];

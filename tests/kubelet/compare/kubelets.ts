@@ -5,10 +5,9 @@ import type { Pod } from '@podwright/kube-api';
 import { kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 
-/** The directories of a kubelet being compared. */
 export type Places = { scratch: string; root: string; logs: string; manifests: string };
 
-/** An observed event. Podwright's kubelet aggregates repeated events; this is then the last occurrence. */
+/** An event recorded by a kubelet. Podwright's kubelet aggregates repeated events, in which case this is the last occurrence. */
 export type SeenEvent = {
   atMs: number;
   object: string;
@@ -43,7 +42,7 @@ export async function startUpstream(endpoint: string, cgroupRoot: string, places
   };
 }
 
-/** Returns the events in the log: without an API server, they go nowhere else. */
+/** Returns the events in the log of upstream's kubelet, the only place where it reports them without an API server. */
 function eventsOfLog(text: string): SeenEvent[] {
   const lines = text.split('\n').filter((line) => line.includes('"Event occurred"'));
   return lines.map((line) => {
@@ -71,7 +70,7 @@ export async function startOurs(endpoint: string, cgroupRoot: string, places: Pl
     cgroupRoot,
     logger: createLogger({ level: 'error' }),
   });
-  // no eviction thresholds, like upstream's kubelet here
+  // no eviction thresholds, because upstream's kubelet is started without any as well
   const kubelet = await startKubelet({ ...options, eviction: { ...options.eviction, hard: {} } });
   return {
     pods: async () => kubelet.pods(),

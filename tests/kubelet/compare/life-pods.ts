@@ -18,10 +18,10 @@ const after = (seconds: number) => `test $(($(date +%s) - $(cat /tmp/began))) -g
 const BEGAN = shell(`date +%s > /tmp/began; trap 'exit 0' TERM; while :; do sleep 0.2; done`);
 const STUBBORN = shell(`trap '' TERM; while :; do sleep 0.2; done`);
 const COUNT = 'volumes: [{name: e, emptyDir: {}}]';
-/** Returns a command that fails this many times, then succeeds. */
+/** Returns a container command that fails this many times, then succeeds. */
 const failing = (times: number) =>
   `${shell(`echo x >> /e/n; test $(wc -l < /e/n) -gt ${times}`)}, volumeMounts: [{name: e, mountPath: /e}]`;
-/** One of the container's processes is OOM-killed, but the container exits with 0. */
+/** A container command one of whose processes is OOM-killed, although the container exits with 0. */
 const STARVED = `${shell('(x=a; while :; do x=$x$x; done); exit 0')}, resources: {limits: {memory: 16Mi}}`;
 const GRACE = 'terminationGracePeriodSeconds: 4';
 

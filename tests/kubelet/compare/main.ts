@@ -28,7 +28,7 @@ type Kind = 'upstream' | 'ours';
 
 const startRuntime = process.env.PODWRIGHT_COMPARE_RUNTIME === 'podwright' ? () => startOwnRuntime() : startContainerd;
 
-/** Gives the manifests to a kubelet; returns what was observed. */
+/** Runs the manifests on a kubelet; returns the observed facts by pod. */
 async function run(kind: Kind, group: string, scripts: Record<string, Script>): Promise<Map<string, Observed>> {
   const runtime = await startRuntime(kind === 'ours' ? 'o' : 'u');
   const scratch = join(runtime.scratch, 'k');
@@ -104,7 +104,6 @@ async function unmountVolumes(root: string): Promise<void> {
     await runProgram('umount', ['-l', point]);
 }
 
-/** Saves a run's calls, log and timelines. */
 function save(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWatch; beginMs: number }): void {
   const directory = process.env.PODWRIGHT_COMPARE_KEEP;
   if (directory === undefined) return;
@@ -122,7 +121,7 @@ function save(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWat
   writeFileSync(file('timelines'), timelines.join('\n'));
 }
 
-/** Returns lines of the form `WHERE SIGN FACT`, with the pods they apply to. */
+/** Returns the differences between two runs, as lines of the form `WHERE SIGN FACT`, each with the pods that it applies to. */
 function differences(upstream: Map<string, Observed>, ours: Map<string, Observed>): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const add = (pod: string, line: string) => found.set(line, [...(found.get(line) ?? []), pod]);

@@ -11,13 +11,12 @@ export type Parts = { containers: string[]; spec?: string[]; meta?: string[] };
 /** A change to a manifest this many seconds after it was written. If `parts` is unset, the manifest is removed. */
 export type Later = { seconds: number; parts?: Parts };
 
-/** Returns a command that runs a shell script. */
 export const shell = (script: string) => `command: [sh, -c, ${JSON.stringify(script)}]`;
 
 /** Returns a command whose output becomes the container's termination message. */
 export const showing = (script: string) => shell(`{ ${script}; } > /dev/termination-log 2>&1`);
 
-/** Returns the manifest. Its UID is derived from `number`. */
+/** Returns a pod manifest. The pod's UID is derived from `number`. */
 export function manifest(name: string, number: number, { containers, spec = [], meta = [] }: Parts): string {
   const uid = `${`${number}`.padStart(8, '0')}-0000-0000-0000-000000000001`;
   const metadata = [`name: ${name}`, 'namespace: default', `uid: "${uid}"`, ...meta];

@@ -3,7 +3,7 @@ import { LIFE_PODS, RESIZED_PODS } from './life-pods.ts';
 import { type Later, manifest, type Parts } from './manifest-parts.ts';
 import { PODS } from './pods.ts';
 
-/** Content of a pod's file, and later versions of it; '' removes the file. */
+/** Content of a pod's manifest file, and later versions of the content; '' removes the file. */
 export type Script = { text: string; later: { seconds: number; text: string }[] };
 
 /** Manifests by group and pod name. A node has room for one group at a time. */

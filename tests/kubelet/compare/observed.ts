@@ -45,7 +45,7 @@ function eventsOf(about: string, { events }: Run): string[] {
 
 export const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');
 
-/** Replaces IDs, times, addresses and paths, and strips the node name that upstream appends to static pod names. */
+/** Replaces IDs, times, addresses and paths in the facts, and strips the node name that upstream appends to static pod names. */
 function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run): Observed {
   const clean = (text: string) =>
     text

@@ -1,6 +1,6 @@
 import { IMAGE, type Parts, STAY, showing } from './manifest-parts.ts';
 
-/** hostPath volumes by name; each value is a path followed by a type. */
+/** Returns a pod with hostPath volumes, by volume name; each value is a path followed by a type. */
 function hostPaths(volumes: Record<string, string>): Parts {
   const mounts = Object.keys(volumes).map((name) => `{name: ${name}, mountPath: /v/${name}}`);
   const sources = Object.entries(volumes).map(([name, source]) => {
@@ -13,7 +13,7 @@ function hostPaths(volumes: Record<string, string>): Parts {
   };
 }
 
-/** A container that prints the modes, owners and file systems of its volumes. */
+/** Returns a pod that prints the modes, owners and file systems of its volumes. */
 function volumeModes(spec: string[]): Parts {
   const paths = '/e /m /d /d/..data /d/..data/ /d/..data/k /d/..data/k/n /d/k /d/l /d/..data/l';
   const script = `stat -c "%a %u:%g %F %n" ${paths}; grep -E " /[emd] " /proc/mounts | sed "s/^[^ ]* //"; df -k /m | tail -n 1 | tr -s " " | cut -d " " -f 2`;

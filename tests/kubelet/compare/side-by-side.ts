@@ -21,7 +21,7 @@ const COMING = 8;
 const PORTS = { readOnly: 10_555, https: 10_550, healthz: 10_548 };
 const PATIENCE_MS = 90_000;
 
-/** One of the two kubelets. */
+/** One of the two kubelets that run side by side. */
 type Side = {
   name: string;
   port: number;
@@ -85,14 +85,13 @@ async function openOurs(): Promise<Side> {
   };
 }
 
-/** Returns a kubelet's cgroups and firewall rules. */
 const owned = (scope: Parameters<typeof takeInventory>[0]) => {
   const { cgroups, rules } = takeInventory(scope);
   return [...cgroups, ...rules];
 };
 
 const mainOf = (pod: Pod) => pod.status?.containerStatuses?.[0];
-/** Returns the container IDs and restart counts of the permanent pods. */
+/** Returns the container IDs and restart counts of the pods that are never removed. */
 const staying = async (side: Side) => {
   const pods = (await side.pods()).filter(({ metadata }) => metadata.name.startsWith('stays'));
   return pods.map((pod) => `${mainOf(pod)?.containerID} ${mainOf(pod)?.restartCount}`).sort();

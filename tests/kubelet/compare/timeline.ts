@@ -1,4 +1,4 @@
-/** Pod timelines. */
+/** Polls pods' statuses, and formats them as timelines along with events and CRI calls. */
 import { sleep } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { ComparedKubelet, SeenEvent } from './kubelets.ts';
@@ -6,14 +6,14 @@ import type { PodCall } from './observed.ts';
 
 const EVERY_MS = 200;
 
-/** An observation and when it was made (Unix time). */
+/** An observed status, event or call, and when it was observed (Unix time). */
 export type Moment = { atMs: number; what: string };
 
-/** Polls the pods until closed. */
+/** Polls a kubelet's pods every 200 ms until closed, and records when their statuses change. */
 export class PodWatch {
   readonly #kubelet: ComparedKubelet;
   readonly #moments = new Map<string, Moment[]>();
-  /** Each pod as last seen. */
+  /** Each pod as of the last poll that listed it. */
   readonly last = new Map<string, Pod>();
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;

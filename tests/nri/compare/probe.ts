@@ -16,7 +16,6 @@ import { EVENT_NAMES_OF_PODS } from '../nri-options.fixture.ts';
 /** A message received by a probe, or the outcome of a CRI call. */
 export type Step = { name: string; message: JsonValue };
 
-/** The recorded steps, in order. */
 export type Steps = Step[];
 
 /** The responses or errors that a probe returns for events. For all other events, it requests no changes. */

@@ -44,7 +44,7 @@ export class ScenarioRun {
     this.#steps.push({ name, message });
   }
 
-  /** Makes a call and records success or the error. Returns `undefined` on failure. */
+  /** Makes a CRI call and records its success or its error. Returns `undefined` on failure. */
   async call<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();

@@ -11,7 +11,7 @@ type Scenario = (run: ScenarioRun) => Promise<void>;
 const RESOURCES = { cpuPeriod: 100_000n, cpuQuota: 50_000n, cpuShares: 512n, memoryLimitInBytes: 64n << 20n };
 const fails = () => Promise.reject(new Error('the probe fails'));
 
-/** A pod and a container that use most CRI fields, from creation to removal. Each stop and removal is repeated. */
+/** A scenario with a pod and a container that use most CRI fields, from creation to removal. Each stop and removal is repeated. */
 async function life(run: ScenarioRun): Promise<void> {
   await run.probe();
   const pod = await run.runPod('life', {
@@ -134,7 +134,7 @@ async function namespaces(run: ScenarioRun): Promise<void> {
   await run.create(privileged, 'is-privileged', { linux: { securityContext: { privileged: true } } });
 }
 
-/** A plugin that connects when there already are containers and pods in each state. */
+/** A scenario with a plugin that connects when there already are containers and pods in each state. */
 async function lateConnection(run: ScenarioRun): Promise<void> {
   const pod = await run.runPod('late');
   await run.create(pod, 'created');
@@ -156,7 +156,7 @@ async function lateConnection(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** Two plugins: the second receives the container with the changes made by the first. */
+/** A scenario with two plugins: the second receives the container with the changes made by the first. */
 async function severalPlugins(run: ScenarioRun): Promise<void> {
   const adjust = (key: string) => ({
     annotations: { [key]: 'yes' },
@@ -175,7 +175,7 @@ async function severalPlugins(run: ScenarioRun): Promise<void> {
   await run.removePod(pod);
 }
 
-/** Two plugins that set the same field. */
+/** A scenario with two plugins that set the same field, which is a conflict. */
 async function conflict(run: ScenarioRun): Promise<void> {
   const answers = { createContainer: () => ({ adjust: { annotations: { same: 'x' } } }) };
   await run.probe({ index: '40', answers });

@@ -9,7 +9,6 @@ import { nriOptions } from '../nri-options.fixture.ts';
 /** A running container runtime to compare. */
 export type Side = {
   cri: CriClient;
-  /** The socket that NRI plugins connect to. */
   nriSocket: string;
   image: string;
   /** A directory for container logs and files. */
@@ -21,7 +20,7 @@ export type Side = {
 /** Directories of the plugins started by the runtime, and of their configurations; '' for none. */
 export type SideOptions = { pluginPath: string; pluginConfigPath: string };
 
-/** Starts this containerd with NRI enabled. */
+/** Starts the containerd at the path `program`, with NRI enabled. */
 export async function startTheirs(program: string, { pluginPath, pluginConfigPath }: SideOptions): Promise<Side> {
   const configuration = (scratch: string) => `[plugins."io.containerd.nri.v1.nri"]
   disable = false

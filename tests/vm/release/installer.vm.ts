@@ -30,7 +30,7 @@ import {
 const PROGRAM = '/usr/local/bin/podwright';
 const UNIT = '/etc/systemd/system/podwright.service';
 const [oldVersion, nextVersion] = [versionOf(OLD), versionOf(NEXT)];
-/** By default, systemd gives up after this many starts within an interval. */
+/** By default, systemd gives up after this many starts of a unit within an interval. */
 const START_LIMIT = 5;
 const mainPid = () => unitProperty('MainPID');
 
@@ -164,7 +164,7 @@ test('a node that is killed during its upgrade is started again by systemd', asy
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // systemd has already stopped it
+      // systemd has already stopped the node's process
     }
     await exited;
     await nextNode(pid);

@@ -7,11 +7,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Directories of two releases; below, the pods' image. */
+/** Directories of the older and the newer release; IMAGE is the archive of the image that the pods use. */
 export const [OLD, NEXT] = ['/guest/releases/old', '/guest/releases/next'];
 export const IMAGE = '/guest/releases/image.tar';
 
-/** Longer than the unit's RestartSec, so systemd would have restarted the node by then. */
+/** A delay in ms longer than the unit's RestartSec, after which systemd would have restarted the node. */
 export const RESTART_MS = 5000;
 
 /** Generous timeout, because an emulated CPU is slow. */
@@ -119,10 +119,10 @@ export function pidsBelow(directory: string): number[] {
 export const cgroupOf = (pid: number) =>
   /^(?:0:|\d+:name=systemd):(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))![1]!;
 
-/** Returns everything that must not change while just the node restarts. */
+/** Returns the pods' containers and processes as text, which must not change while just the node restarts. */
 export const podState = () => JSON.stringify({ containers: containers(), ...podProcesses() }, undefined, 1);
 
-/** Returns what pods and nodes create on the host outside of their data directories. */
+/** Returns the links, mounts, units, cgroups and processes that pods and nodes create on the host. */
 export function traces() {
   const lines = (script: string) => call(script).out.split('\n').filter(Boolean).sort();
   return {
@@ -162,5 +162,4 @@ export async function runPods(...names: string[]): Promise<void> {
   for (const name of names) ok(`podwright wait pod/${name} --for=condition=Ready --timeout=100s`);
 }
 
-/** Returns the path of the executable of the node's process. */
 export const programOf = (pid: string) => readlinkSync(`/proc/${pid}/exe`);

@@ -29,7 +29,7 @@ export type Side = {
 const MASTERS = ['system:masters', 'system:authenticated'];
 /** Sync period of the autoscalers. Upstream's default is 15 seconds. */
 const AUTOSCALING_MS = 2000;
-/** Upstream retries binding pending claims only once per period. The default is 15 seconds. */
+/** Makes upstream retry binding pending claims every second, which it does only once per period. The default is 15 seconds. */
 const BINDING_FLAG = '--pvclaimbinder-sync-period=1s';
 const MANAGER_FLAGS = [`--horizontal-pod-autoscaler-sync-period=${AUTOSCALING_MS}ms`, BINDING_FLAG];
 /** Upstream controllers that are disabled in favor of `podwright controllers`. */
@@ -127,7 +127,7 @@ async function onPodwrightServer(name: SideName): Promise<Side> {
 /** Subdirectory of the API server's directory with the keys that sign service account tokens. The first key is `1.pem`. */
 const ACCOUNT_KEYS = 'account-keys';
 
-/** Writes the first key as an RSA key, so that kube-controller-manager can use it too. */
+/** Creates the API server's first key for signing service account tokens, as an RSA key, so that kube-controller-manager can use it too. */
 function writeSigningKey(data: string): void {
   mkdirSync(join(data, ACCOUNT_KEYS), { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -154,7 +154,7 @@ function startManager(directory: string): ChildProcess {
   const flags = [...Object.entries(given).map(([key, value]) => `--${key}=${value}`), ...MANAGER_FLAGS];
   const log = openSync(path('manager.log'), 'a');
   const program = join(environment('PODWRIGHT_KUBERNETES_BIN'), 'kube-controller-manager');
-  // the kernel kills it when this process exits, however it does
+  // the kernel kills the program when this process exits, for whatever reason
   return spawn('setpriv', ['--pdeathsig', 'KILL', program, ...flags], { stdio: ['ignore', log, log], cwd: directory });
 }
 

@@ -24,7 +24,6 @@ export class Heartbeats {
     this.#nodes.delete(node);
   }
 
-  /** Starts the heartbeats of a node. */
   async add(node: string): Promise<void> {
     this.#nodes.add(node);
     await this.#beat(node);

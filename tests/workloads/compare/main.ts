@@ -26,7 +26,7 @@ type RunningSide = Side & { watched: WatchedObjects; heartbeats: Heartbeats; kub
 /** Objects are compared once none has changed for REST_MS, or after MAX_STEP_MS at the latest. */
 const REST_MS = 1500;
 const MAX_STEP_MS = 20_000;
-/** Maximum length of a value in the output. */
+/** Maximum number of characters of a value in a printed difference. */
 const MAX_CHARACTERS = 400;
 const SECOND_NODE = 'n2';
 
@@ -48,7 +48,7 @@ async function stopRun({ stop, watched, heartbeats, kubelet }: RunningSide): Pro
 
 const shortText = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, MAX_CHARACTERS);
 
-/** Yields a line for each field that differs between two values. */
+/** Yields a line for each field that differs between two objects. */
 function* differences(found: unknown, wanted: unknown, path: string): Generator<string> {
   if (isDeepStrictEqual(found, wanted)) return;
   const areObjects = [found, wanted].every((one) => typeof one === 'object' && one !== null);
@@ -80,7 +80,7 @@ function report(found: Outcome, wanted: Outcome): string[] {
 
 type StepPlace = { namespace: string; names: GeneratedNames; restMs: number };
 
-/** Runs a step and waits for the objects to settle. */
+/** Runs a step of a scenario, and waits until the objects no longer change. */
 async function takeStep(
   step: Step,
   { client, connectAs, heartbeats, watched }: RunningSide,

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@podwright/kube-api';
 
-/** Labels whose values are hashes of templates or revisions. */
+/** Labels whose values are hashes of pod templates or revisions. */
 const HASHES = ['pod-template-hash', 'controller.kubernetes.io/hash', 'controller-revision-hash'];
 
 /**
@@ -10,7 +10,7 @@ const HASHES = ['pod-template-hash', 'controller.kubernetes.io/hash', 'controlle
 export class GeneratedNames {
   readonly #hashes: string[] = [];
 
-  /** Finds hashes in an object's labels. */
+  /** Records the hashes in an object's labels, so that they are replaced in names later. */
   findHashes({ labels = {} }: KubeObject['metadata']): void {
     for (const label of HASHES) {
       const hash = labels[label]?.split('-').at(-1);

@@ -44,7 +44,7 @@ export const CLUSTER_ROLES: Resource = {
   namespaced: false,
 };
 
-/** Resources whose objects are compared. */
+/** Resources whose objects are compared between control planes. */
 export const COMPARED_RESOURCES: Resource[] = [
   ...[DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS, DAEMON_SETS, REVISIONS, JOBS, CRON_JOBS],
   ...[PODS, SERVICES, ENDPOINTS, ENDPOINT_SLICES, BUDGETS, QUOTAS, AUTOSCALERS, CONFIG_MAPS, SECRETS],

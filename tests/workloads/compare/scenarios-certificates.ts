@@ -17,13 +17,13 @@ const RSA = ['rsa:2048'];
 const CLIENT_USAGES = ['digital signature', 'client auth'];
 const SERVING_USAGES = ['digital signature', 'server auth'];
 
-/** The requester: a holder of a bootstrap token, or the node's kubelet. */
+/** Who requests a certificate: a holder of a bootstrap token, or the node's kubelet. */
 type Requester = 'token' | 'node';
 type Asked = {
   by: Requester;
   signerName: string;
   usages?: string[];
-  /** The subject. NODE is replaced by the node's user name. */
+  /** The request's subject, in which NODE is replaced by the node's user name. */
   subject?: string;
   names?: string;
   kind?: readonly string[];
@@ -35,7 +35,7 @@ const nodeOf = (namespace: string): string => `system:node:${namespace}-node`;
 
 const encodedRequests = new Map<string, string>();
 
-/** Returns the same request for all control planes. */
+/** Returns a certificate signing request. It is created once, so that all control planes receive the same one. */
 function requestOf(namespace: string, { subject = '/O=system:nodes/CN=NODE', names, kind }: Asked): string {
   const filled = subject.replace('NODE', nodeOf(namespace));
   const key = JSON.stringify([filled, names, kind]);

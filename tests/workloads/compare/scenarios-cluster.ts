@@ -33,7 +33,7 @@ import {
 
 const map = (name: string, metadata: Record<string, unknown> = {}): Step => create(CONFIG_MAPS, name, {}, metadata);
 
-/** Runs the step in a second namespace, which the scenario creates and deletes. */
+/** Runs the step in a second namespace, whose name is that of the first with the suffix `-b`. The scenario creates and deletes it. */
 const inSecond = ({ name, run }: Step): Step => ({
   name: `in the second namespace: ${name}`,
   run: (place) => run({ ...place, namespace: `${place.namespace}-b` }),
@@ -41,7 +41,7 @@ const inSecond = ({ name, run }: Step): Step => ({
 
 type OwnerOptions = { blocks?: boolean; uid?: string; fields?: Record<string, string> };
 
-/** Creates a ConfigMap with owner references. `uid` and `fields` override the owner's. */
+/** Creates a ConfigMap with owner references. `uid` and `fields` override those of the owner. */
 const owned = (name: string, owners: { resource: Resource; name: string; options?: OwnerOptions }[]): Step =>
   step(`create ConfigMap ${name} of ${owners.map((one) => one.name).join(' and ')}`, async (place) => {
     const ownerReferences = await Promise.all(owners.map((one) => referenceTo(one, place)));

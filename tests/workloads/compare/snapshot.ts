@@ -7,7 +7,7 @@ import { COMPARED_RESOURCES, ENDPOINT_SLICES, STATEFUL_SETS } from './resources.
 
 export type Snapshot = { objects: Map<string, unknown>; events: string[] };
 
-/** Fields and annotations to ignore. */
+/** Fields and annotations of objects that are not compared. */
 const IGNORED_FIELDS = new Set([
   ...['generateName', 'uid', 'resourceVersion', 'managedFields', 'creationTimestamp', 'selfLink'],
   'authentication.kubernetes.io/credential-id',
@@ -35,7 +35,7 @@ const keyOf = ({ plural, group }: Resource) => `${plural}.${group}`;
 /** A ConfigMap that OpenShift's kube-controller-manager publishes in every namespace. */
 const OPENSHIFT_CONFIG_MAP = 'openshift-service-ca.crt';
 
-/** Watches the objects of a control plane that are compared. */
+/** Watches the objects of a control plane that are to be compared. */
 export class WatchedObjects {
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #events: Informer<Event>;
@@ -77,7 +77,7 @@ export class WatchedObjects {
     this.#changedAtMs = performance.now();
   }
 
-  /** Sets `restMs` to 0. */
+  /** Sets `restMs` to 0, so that objects count as just changed. */
   resetRest(): void {
     this.#changedAtMs = performance.now();
   }
@@ -115,7 +115,7 @@ export class WatchedObjects {
     const { name, deletionTimestamp } = metadata;
     const set = metadata.ownerReferences?.find(({ kind }) => kind === 'StatefulSet')?.name;
     const owner = set === undefined ? undefined : this.#stateful.get({ namespace: metadata.namespace, name: set });
-    // once the set is being deleted, the order is arbitrary: the garbage collector deletes pods in no particular order
+    // once a StatefulSet is being deleted, its pods have no order, because the garbage collector deletes them
     if (owner === undefined || owner.metadata.deletionTimestamp !== undefined) return;
     if (owner.spec?.podManagementPolicy !== 'OrderedReady') return;
     if (type === 'ADDED') this.#podOrder.push(`+${name}`);
@@ -126,13 +126,14 @@ export class WatchedObjects {
   }
 
   #eventTexts(names: GeneratedNames): string[] {
-    // counts also differ between runs of upstream's controllers, so list each text once
+    // an event's count differs even between runs of upstream's controllers, so list each text once
     return [
       ...new Set(
         this.#events
           .list()
           .filter((one) => this.#belongs(one))
-          // which of more than ten similar events are combined is random, and so is which budget a message mentions
+          // leave out combined events and messages that mention one of several budgets: which events are combined and which budget is
+          // mentioned is random
           .filter(
             ({ involvedObject, message }) =>
               involvedObject.kind !== 'Node' && !/^\(combined|multiple PodDisruptionBudgets/.test(message),
@@ -181,7 +182,7 @@ function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** Returns an object or field with ignored fields removed and generated values replaced. */
+/** Returns an object or a field without ignored fields, and with generated values replaced. */
 function masked(value: unknown, names: GeneratedNames, key = ''): unknown {
   if (typeof value === 'string') {
     if (MASKED_FIELDS.has(key)) return 'CONTENT';

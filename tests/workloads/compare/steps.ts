@@ -13,7 +13,7 @@ export type Place = {
   namespace: string;
   heartbeats: Heartbeats;
 };
-/** `run` may return a text or reject. The texts and error messages of all control planes are compared. */
+/** A step performed by a user. `run` may return a text or reject; the texts and error messages of all control planes are compared. */
 export type Step = { name: string; run: (place: Place) => Promise<unknown> };
 /**
  * `onKubeApiserver`: requires kube-apiserver, so the scenario is skipped on Podwright's API server. `restMs`: objects are compared once
@@ -64,7 +64,7 @@ export const remove = (resource: Resource, name: string, propagationPolicy: Poli
 
 export const step = (name: string, run: Step['run']): Step => ({ name, run });
 
-/** Combines several steps; objects are compared only after the last. */
+/** Combines several steps into one, so that objects are compared only after the last of them. */
 export const together = (name: string, steps: readonly Step[]): Step => ({
   name,
   run: async (place) => {
@@ -72,7 +72,7 @@ export const together = (name: string, steps: readonly Step[]): Step => ({
   },
 });
 
-/** Waits up to two minutes for the object to meet a condition. `what` describes the condition in messages. */
+/** Returns a step that waits up to two minutes for an object to meet a condition. `what` describes the condition in messages. */
 export const until = (resource: Resource, name: string, what: string, holds: (object: never) => boolean): Step => ({
   name: `wait for ${resource.kind} ${name}: ${what}`,
   run: async ({ client, namespace }) => {
@@ -85,7 +85,7 @@ export const until = (resource: Resource, name: string, what: string, holds: (ob
   },
 });
 
-/** Waits up to two minutes for the object to be gone. */
+/** Returns a step that waits up to two minutes for an object to be deleted. */
 export const untilRemoved = (resource: Resource, name: string): Step => ({
   name: `wait for the end of ${resource.kind} ${name}`,
   run: async ({ client, namespace }) => {
@@ -99,7 +99,7 @@ export const untilRemoved = (resource: Resource, name: string): Step => ({
   },
 });
 
-/** Acts on the first matching pod, ordered by node and name. */
+/** Returns a step that calls `act` with the first pod that matches the label selector, ordered by node and name. */
 export const withPod = (
   name: string,
   labelSelector: string,
@@ -118,7 +118,7 @@ export const deletePod = (labelSelector: string): Step =>
     client.delete(PODS, { namespace, name }),
   );
 
-/** Sets status fields of the first matching pod. */
+/** Returns a step that sets status fields of the first pod that matches the label selector. */
 export const setPodStatus = (labelSelector: string, status: object): Step =>
   withPod(`set the status of a pod of ${labelSelector}: ${JSON.stringify(status)}`, labelSelector, (place, pod) => {
     const { name } = pod.metadata;
@@ -127,8 +127,8 @@ export const setPodStatus = (labelSelector: string, status: object): Step =>
   });
 
 /**
- * `command` is interpreted by the scripted kubelet: exit codes by completion index, such as `0,1`, or any other word for a pod that keeps
- * running.
+ * Returns a container. Its command is interpreted by the scripted kubelet: exit codes by completion index, such as `0,1`, or any other word
+ * for a pod that keeps running.
  */
 export const container = (image: string, command = 'run', more: object = {}) => ({
   name: 'main',
@@ -152,14 +152,13 @@ export const deployment = (name: string, spec: object = {}, image = 'v1'): Step 
     { annotations: { note: 'x' } },
   );
 
-/** Sets fields of the `spec`. */
 export const spec = (resource: Resource, name: string, value: object): Step => patch(resource, name, { spec: value });
 
-/** Sets the image in the template. */
+/** Returns a step that sets the image in the pod template of an object. */
 export const image = (resource: Resource, name: string, value: string): Step =>
   patch(resource, name, { spec: { template: { spec: { containers: [{ name: 'main', image: value }] } } } });
 
-/** Approves or denies a certificate signing request as an administrator. */
+/** Returns a step in which an administrator approves or denies a certificate signing request. */
 export const decide = (name: string, type: 'Approved' | 'Denied'): Step =>
   step(`${type}: ${name}`, ({ client, namespace }) => {
     const body = { status: { conditions: [{ type, status: 'True', reason: 'Test', message: 'by the test' }] } };

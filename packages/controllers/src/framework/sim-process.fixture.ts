@@ -6,7 +6,7 @@ import type { ControllerParts } from './controller.ts';
 import { placeText } from './object-place.ts';
 import type { SimObject, SimServer } from './sim-server.fixture.ts';
 
-/** Syncs the object with this key. This is the function that a controller gives to its `WorkQueue`. */
+/** The sync function that a controller passes to its `WorkQueue`: reconciles the object with this key. */
 export type Sync = (key: string) => Promise<void>;
 /**
  * Starts the controller in a new process and returns its `Sync` function. `again` requests a sync of the object with this key after a
@@ -17,16 +17,15 @@ export type StartSync = (parts: ControllerParts, again: (key: string, delayMs: n
 export type SimEvent = { reason: string; message: string; type: string; name: string };
 
 /**
- * What goes wrong with a write. `lost`: it takes effect, but the caller gets no response. `killed`: the same, and the process ends. The
- * response to a create is never lost: no controller, not even upstream's, could know that the object exists, so it would create another
- * one.
+ * How a write to the simulated server fails. `lost`: the write takes effect, but the caller gets no response. `killed`: like `lost`, and
+ * the controller's process is killed. The response to a create is never lost: no controller, not even upstream's, could know that the
+ * object exists, so it would create another one.
  */
 export type Fault = 'none' | 'refused' | 'conflict' | 'lost' | 'killed';
 
 export class SimProcess {
   readonly events: SimEvent[] = [];
   readonly server: SimServer;
-  /** Decides what goes wrong with the next write. */
   nextFault: () => Fault = () => 'none';
   readonly #start: StartSync;
   readonly #resource: Resource;
@@ -44,7 +43,6 @@ export class SimProcess {
     this.restart();
   }
 
-  /** Restarts the controller in a new process, which lists all objects again. */
   restart(): void {
     const { client, objects, deliver } = this.server.connect();
     const event: ReturnType<ControllerParts['events']>['event'] = (...[{ name }, type, reason, message]) =>
@@ -71,7 +69,10 @@ export class SimProcess {
     this.#deliver(atMost);
   }
 
-  /** Syncs an object. Errors are ignored, as by a work queue that retries. Restarts the process if it was killed. */
+  /**
+   * Syncs the object with this key, ignoring errors as a retrying work queue does, and restarts the controller's process if it was killed.
+   * Returns whether the sync succeeded.
+   */
   async sync(key: string): Promise<boolean> {
     const wasOk = await this.#sync(key).then(
       () => true,

@@ -19,7 +19,6 @@ export class Random {
     this.#state = seed;
   }
 
-  /** Returns an integer from 0 to `below` - 1. */
   below(below: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -78,7 +77,7 @@ export class SimServer {
     this.put(resource, object);
   }
 
-  /** Removes an object the way a kubelet does once it has stopped a pod: immediately, unless it has finalizers. */
+  /** Removes an object without a grace period, as a kubelet removes a stopped pod. Only marks it for deletion if it has finalizers. */
   end(resource: Resource, place: ObjectKey): void {
     const object = this.#of(resource).get(placeText(place));
     if (object === undefined) return;
@@ -89,7 +88,10 @@ export class SimServer {
     this.#store(resource, { ...object, metadata }, 'MODIFIED');
   }
 
-  /** Marks an object for deletion, or removes it if nothing has to finish first (a pod on a node waits for the kubelet). */
+  /**
+   * Deletes an object as the API server does: removes it, or only marks it for deletion if it has finalizers or is a live pod on a node,
+   * which the kubelet has to stop first.
+   */
   delete(resource: Resource, place: ObjectKey, { preconditions }: DeleteOptions = {}): void {
     const object = this.#existing(resource, place);
     if (preconditions?.uid !== undefined && preconditions.uid !== object.metadata.uid)
@@ -103,7 +105,8 @@ export class SimServer {
   }
 
   /**
-   * Returns the client and objects of a new process. Its caches start with the current state, and later see only what `deliver` reports.
+   * Returns the client and caches of a new controller process. The caches start with the current state of the server, and after that
+   * receive only the changes passed on by `deliver`.
    */
   connect(): { client: KubeClient; objects: SharedObjects; deliver: (atMost?: number) => boolean } {
     const open: SimInformer[] = [];
@@ -218,7 +221,10 @@ export class SimServer {
   }
 }
 
-/** An informer that reports changes only when the simulation calls `deliver`, starting after the changes made before it was created. */
+/**
+ * An informer of the simulated server. Reports changes only when the simulation calls `deliver`, beginning with the first change after the
+ * informer's creation.
+ */
 class SimInformer implements Informer<KubeObject> {
   readonly synced = Promise.resolve();
   readonly #known = new Map<string, KubeObject>();
@@ -262,7 +268,7 @@ class SimInformer implements Informer<KubeObject> {
   stop = () => undefined;
 }
 
-/** Whether a pod is on a node and has not ended. */
+/** Whether a pod is assigned to a node and is not in a terminal phase. */
 function isLive({ spec, status }: SimObject): boolean {
   const { nodeName } = (spec ?? {}) as { nodeName?: string };
   const { phase } = (status ?? {}) as { phase?: string };

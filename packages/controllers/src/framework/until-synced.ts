@@ -1,4 +1,4 @@
-/** Resolves to true once all caches have read their objects, or to false if they are stopped before that. */
+/** Resolves to true once all caches have completed their initial list, or to false if they are stopped first. */
 export async function untilSynced(...caches: { synced: Promise<void> }[]): Promise<boolean> {
   try {
     await Promise.all(caches.map(({ synced }) => synced));

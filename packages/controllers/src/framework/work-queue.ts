@@ -3,7 +3,7 @@ import { errorMessage, type Logger } from '@podwright/base';
 import { isApiStatus } from '@podwright/kube-client';
 
 export type WorkQueueOptions = {
-  /** Reconciles an object, which is read from a cache and may no longer exist. */
+  /** Reconciles the object with this key, which might no longer exist in the cache. */
   sync: (key: string) => Promise<void>;
   /** The message to log if `sync` fails. */
   failure: string;
@@ -33,7 +33,10 @@ const MAX_RETRY_MS = 1_000_000;
  * each part the queue checks whether the system time was set or the machine was suspended.
  */
 const MAX_TIMER_MS = 60_000;
-/** If the difference between the clocks changes by more than this, in milliseconds, the system time was set rather than just slewed. */
+/**
+ * If the offset between the system time and the monotonic clock changes by more than this, in milliseconds, the system time was set rather
+ * than just slewed.
+ */
 const CLOCK_STEP_MS = 1000;
 
 /**
@@ -100,7 +103,7 @@ export class WorkQueue {
   }
 
   async #handle(key: string): Promise<void> {
-    // If the server runs in this process, calls to it may never leave the microtask queue, so let other events run before each key. This
+    // If the server runs in this process, calls to it might never leave the microtask queue, so let other events run before each key. This
     // also lets the caller of `add` finish reporting changes before the sync reads the cache.
     await setImmediate();
     try {

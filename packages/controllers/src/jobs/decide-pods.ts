@@ -9,7 +9,7 @@ import { remainingBackoffMs } from './job-backoff.ts';
 import { completionsOf, isIndexed, isSuspended, type JobFacts, replacesOnlyFailed } from './job-facts.ts';
 import { absoluteFailures, completionIndex, newIndexPod, newPod } from './job-pod.ts';
 
-/** Maximum number of pods deleted by one decision (MaxPodCreateDeletePerSync). */
+/** Maximum number of pods deleted in one sync (MaxPodCreateDeletePerSync). */
 const MAX_DELETIONS = 500;
 
 export type PodsDecision = {
@@ -21,7 +21,7 @@ export type PodsDecision = {
   againInMs?: number;
 };
 
-/** Decides which pods a continuing Job creates or deletes (manageJob). It never does both at once. */
+/** Decides which pods a Job without a verdict creates or deletes (manageJob). It never does both at once. */
 export function decidePods(facts: JobFacts): PodsDecision {
   const { job, active } = facts;
   const wanted = isSuspended(job) ? 0 : wantedActive(facts);
@@ -56,13 +56,13 @@ function podsToCreate(facts: JobFacts, count: number): Pick<PodsDecision, 'creat
   };
 }
 
-/** Returns the time until an index may get a new pod, in milliseconds; `failed` is its last failed pod. */
+/** Returns the time until the backoff of a completion index allows a new pod, in milliseconds. `failed` is the index's last failed pod. */
 function indexWaitMs(failed: Pod | undefined, nowMs: number): number {
   if (failed === undefined) return 0;
   return remainingBackoffMs({ failures: absoluteFailures(failed) + 1, lastFailureMs: finishedAtMs(failed) }, nowMs);
 }
 
-/** Returns the first `count` indexes that have not ended and have no pod. */
+/** Returns the first `count` completion indexes that have neither finished nor have a pod. */
 function pendingIndexes({ job, ...facts }: JobFacts, count: number): number[] {
   const occupying = replacesOnlyFailed(job) ? [...facts.active, ...facts.terminating] : facts.active;
   const occupied = IndexSet.of(occupying.map(completionIndex).filter((index) => index !== undefined));

@@ -23,7 +23,7 @@ export function finishedAtMs({ metadata, spec, status }: Pod): number {
   );
 }
 
-/** Returns when the pod's last container terminated, or nothing unless all of them have. */
+/** Returns when the pod's last container terminated, or nothing if any container has not terminated. */
 function lastEnd(statuses: readonly ContainerStatus[]): number | undefined {
   const ends = statuses.map(({ state }) => timeOf(state.terminated?.finishedAt));
   const known = ends.filter((end) => end !== undefined);

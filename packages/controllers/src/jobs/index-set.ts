@@ -77,7 +77,6 @@ export class IndexSet {
   }
 }
 
-/** Sorts intervals, and merges those that overlap or are adjacent. */
 function merged(intervals: readonly IndexInterval[]): IndexInterval[] {
   const result: IndexInterval[] = [];
   for (const { first, last } of intervals.toSorted((a, b) => a.first - b.first)) {

@@ -30,7 +30,7 @@ export function backoffAfter(known: JobBackoff | undefined, { succeeded, failed 
     : { failures: later.length, lastFailureMs: Math.max(...later) };
 }
 
-/** Returns the time until the next pod may be created, in milliseconds. */
+/** Returns the time until the backoff allows the Job's next pod to be created, in milliseconds. */
 export function remainingBackoffMs({ failures, lastFailureMs }: JobBackoff, nowMs: number): number {
   if (failures === 0) return 0;
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 10), MAX_DELAY_MS);

@@ -21,7 +21,7 @@ import { countReleased, finishedStatus, type Tracking, trackPods } from './job-s
 import { completionVerdict, untilDeadlineMs, type Verdict, verdictOf } from './job-verdict.ts';
 import { isOrphan, releaseOrphan, removeFinalizer } from './orphan-pods.ts';
 
-/** How long changes to a Job's pods are collected before the Job is handled, in milliseconds. Upstream waits one second. */
+/** How long changes to a Job's pods are batched before the Job is synced, in milliseconds. Upstream waits one second. */
 const BATCH_MS = 25;
 /**
  * Delay before the first retry, in milliseconds, doubled up to `MAX_RETRY_MS` (DefaultJobApiBackOff, MaxJobApiBackOff). It is long because
@@ -130,7 +130,7 @@ export class JobSync {
     return { ...facts, job: await this.#write(job, status) };
   }
 
-  /** Deletes the pods of an ending Job. They count as failed unless the Job succeeds. */
+  /** Deletes the pods of a Job with a verdict. They count as failed unless the Job succeeds. */
   async #end({ job, active }: JobFacts): Promise<void> {
     await everyCall(active, (pod) => this.#writer.delete(job, pod));
   }
@@ -150,8 +150,8 @@ export class JobSync {
   }
 
   /**
-   * Writes the Job's status with the ended pods listed as uncounted, removes their finalizers, and writes the status again with these pods
-   * counted.
+   * Writes the Job's status with its terminated pods listed as uncounted, removes their finalizers, and writes the status again with these
+   * pods counted.
    */
   async #report(
     key: string,
@@ -177,7 +177,9 @@ export class JobSync {
     if (tracking.hasMore && !isDeleting) this.#again(key, BATCH_MS);
   }
 
-  /** Counts the pods whose finalizers were removed in the Job's status, and finishes the Job if no pods are left to count. */
+  /**
+   * Adds the pods whose finalizers have been removed to the counts in the Job's status, and finishes the Job if no pods are left to count.
+   */
   async #count(
     job: Job,
     { hasMore }: Tracking,

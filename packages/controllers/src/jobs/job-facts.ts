@@ -1,4 +1,4 @@
-/** Derives the state of a Job from its pods, before anything is changed. */
+/** Derives the state of a Job from its pods, before the sync changes anything. */
 import type { Pod } from '@podwright/kube-api';
 import type { Job } from '../objects/job.ts';
 import { isActive, isTerminating } from '../pods/pod-state.ts';
@@ -23,7 +23,7 @@ export type JobFacts = JobState & {
   /** Numbers of succeeded and failed pods, including pods that the status does not count yet. */
   succeeded: number;
   failed: number;
-  /** Completion indexes; empty unless the Job is Indexed. `countedIndexes` are those in the status. */
+  /** Completion indexes counted in the Job's status. Like `succeededIndexes`, empty unless the Job is Indexed. */
   countedIndexes: IndexSet;
   succeededIndexes: IndexSet;
   /** Failed completion indexes; absent if there is no per-index backoff limit. */
@@ -73,8 +73,8 @@ export function replacesOnlyFailed({ spec }: Job): boolean {
 }
 
 /**
- * Whether the pod counts as failed. Unless pods are replaced only once they have failed, this includes pods deleted before they end,
- * because they may never reach the phase Failed.
+ * Whether the pod counts as failed. Unless pods are replaced only once they have failed, this includes pods deleted before they terminate,
+ * because they might never reach the phase Failed.
  */
 export function isFailed(job: Job, { metadata, status }: Pod): boolean {
   if (status?.phase === 'Failed') return true;
@@ -83,7 +83,8 @@ export function isFailed(job: Job, { metadata, status }: Pod): boolean {
 }
 
 /**
- * Whether the pod affects the Job's counts once it has ended: any pod of a non-indexed Job, or a pod whose index is below the completions.
+ * Whether the pod affects the Job's counts once it has terminated: any pod of a non-indexed Job, or a pod whose index is below the
+ * completions.
  */
 export function isCountable(job: Job, pod: Pod): boolean {
   if (!isIndexed(job)) return true;
@@ -121,7 +122,10 @@ function failsIndex(job: Job, pod: Pod): boolean {
   return action === 'FailIndex' || (counts && indexFailures(pod) >= (job.spec.backoffLimitPerIndex ?? 0));
 }
 
-/** Chooses the last failed pod of each index that has not ended and has no active pod (getPodsWithDelayedDeletionPerIndex). */
+/**
+ * Returns the last failed pod of each completion index that has neither finished nor has an active pod
+ * (getPodsWithDelayedDeletionPerIndex).
+ */
 function delayedPods({
   job,
   countable,

@@ -17,9 +17,9 @@ class History {
   readonly server: SimServer;
   readonly process: SimProcess;
   readonly #random: Random;
-  /** All pods that ever existed, and how they ended. */
+  /** Every pod created in the simulation, by UID, in the last state the simulated server had for it. */
   readonly pods = new Map<string, Pod>();
-  /** How many out of every ten pods that end do so by failing. */
+  /** How many of every ten pods end in the phase Failed rather than Succeeded. */
   readonly #failures: number;
 
   constructor(seed: number) {
@@ -51,7 +51,7 @@ class History {
     else this.server.nowMs += this.#random.below(20_000);
   }
 
-  /** Starts or ends one pod. Returns whether there was one to change. */
+  /** Advances a random pod to its next state, as a kubelet would. Returns false if no pod is left to change. */
   kubelet(): boolean {
     const pods = this.server.list<Pod>(PODS);
     const pod = this.#random.pick(pods.filter(isForKubelet));

@@ -17,7 +17,10 @@ export type TrackingInput = {
   terminating: number;
   /** Why the Job ends. Set only once no pod is active. */
   verdict: Verdict | undefined;
-  /** Whether the spec's `suspend` has been applied. */
+  /**
+   * Whether the Job's pods are still managed, because the Job is neither ending nor being deleted. Only then does the status reflect
+   * `suspend`.
+   */
   isManaged: boolean;
 };
 
@@ -26,7 +29,7 @@ export type Tracking = {
   status: JobStatus;
   /** The pods whose finalizers may be removed once the status has been written. */
   release: Pod[];
-  /** Whether more ended pods are left to count than may be listed at once. The next sync lists them. */
+  /** Whether there are more terminated pods to count than the status may list at once. The next sync lists the remaining ones. */
   hasMore: boolean;
   /** The event to record if the Job has just been suspended or resumed. */
   event?: 'Suspended' | 'Resumed';
@@ -73,7 +76,7 @@ export function countReleased(status: JobStatus, withFinalizer: ReadonlySet<stri
   });
 }
 
-/** Returns the final status, or nothing while pods are not counted or still terminating. */
+/** Returns the final status, or nothing while some pods are uncounted or terminating. */
 export function finishedStatus(status: JobStatus, verdict: Verdict, nowMs: number): JobStatus | undefined {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   if (succeeded.length + failed.length > 0 || (status.terminating ?? 0) > 0) return undefined;
@@ -82,7 +85,9 @@ export function finishedStatus(status: JobStatus, verdict: Verdict, nowMs: numbe
   return { ...status, conditions: withCondition(status.conditions, condition), ...completed };
 }
 
-/** Lists the ended pods that the Job's status does not count yet, up to the limit, and the pods whose finalizer can be removed. */
+/**
+ * Lists the terminated pods that the Job's status does not count yet, up to `MAX_UNCOUNTED`, and the pods whose finalizer can be removed.
+ */
 function newlyUncounted(
   { facts, verdict }: TrackingInput,
   { uncountedTerminatedPods: known = {} }: JobStatus,
@@ -109,7 +114,10 @@ function newlyUncounted(
   return { release, hasMore: false, uncounted };
 }
 
-/** Whether the pod's finalizer may be removed: the Job is ending, or the pod has ended and no replacement needs its failure count. */
+/**
+ * Whether the pod's finalizer may be removed: the Job is ending, or the pod is in a terminal phase and no replacement needs its failure
+ * count.
+ */
 function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | undefined): boolean {
   if (job.metadata.deletionTimestamp !== undefined || verdict !== undefined) return true;
   if (pod.status?.phase === 'Succeeded') return true;
@@ -168,7 +176,7 @@ function trueCondition(type: string, { reason, message }: Verdict, nowMs: number
   return { type, status: 'True', lastProbeTime: time, lastTransitionTime: time, reason, message };
 }
 
-/** Omits what the server would omit (`omitempty`), so that equal statuses are recognized. */
+/** Removes the fields of a Job status that the server omits when empty (`omitempty`), so that an unchanged status compares as equal. */
 function normalized({ uncountedTerminatedPods: listed = {}, ...status }: JobStatus): JobStatus {
   const { succeeded = [], failed = [] } = listed;
   const uncounted = {

@@ -53,7 +53,10 @@ function limitFailure(facts: JobFacts): Verdict | undefined {
   return undefined;
 }
 
-/** Whether the containers of pods with the restart policy OnFailure have restarted too often. */
+/**
+ * Whether the containers of the Job's pending and running pods have restarted `limit` times in total (for 0: at least once). Applies only
+ * to the restart policy OnFailure.
+ */
 function isPastRestarts({ job, pods }: JobFacts, limit: number): boolean {
   if (job.spec.template.spec.restartPolicy !== 'OnFailure') return false;
   const running = pods.filter(({ status }) => status?.phase === 'Running' || status?.phase === 'Pending');

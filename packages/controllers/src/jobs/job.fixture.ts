@@ -25,7 +25,7 @@ export type PodOptions = {
   index?: number;
   annotations?: Record<string, string>;
   exitCode?: number;
-  /** When the pod's containers ended, in seconds past the minute. */
+  /** When the pod's containers terminated, in seconds past the minute. */
   endedAt?: number;
   isDeleting?: boolean;
   isCounted?: boolean;

@@ -19,7 +19,7 @@ export type LoadBalancerOptions = {
   nodeName: string;
   /**
    * Finds out on which ports the node's processes listen on any of `addresses`. Returns a function that reports whether they listen on a
-   * given port. Called once for all Services, because they may have many ports.
+   * given port. Called once for all Services, because they might have many ports.
    */
   readListeners: (addresses: readonly string[]) => (port: number, protocol: string) => boolean;
 };

@@ -36,7 +36,7 @@ export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState)
     }
     const sinceMs = known?.sinceMs ?? nowMs;
     if (nowMs - sinceMs >= tolerated) result.evicted.push(pod);
-    // evicted pods stay in the list of waiting pods, because the eviction may fail
+    // keep evicted pods in the list: the eviction might fail, and the next check must then retry it
     result.waiting.set(key, { uid: pod.metadata.uid, sinceMs });
   }
   return result;

@@ -24,7 +24,8 @@ export type NodeHealth = {
 export const readyOf = ({ status }: Node): NodeCondition | undefined => findCondition(status?.conditions, 'Ready');
 
 /**
- * Updates the health of a node. Any change of a heartbeat counts, even to an earlier time, because the node's clock may have been changed.
+ * Updates the health of a node. Any change of a heartbeat counts, even to an earlier time, because the node's clock might have been
+ * changed.
  */
 export function observe(known: NodeHealth | undefined, seen: { node: Node; lease?: Lease; nowMs: number }): NodeHealth {
   const { node, lease, nowMs } = seen;

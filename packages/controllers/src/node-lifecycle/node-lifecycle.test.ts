@@ -19,7 +19,6 @@ const DEFAULT_TOLERATIONS: Toleration[] = ['not-ready', 'unreachable'].map((name
 class Cluster {
   readonly server = new SimServer();
   readonly events: string[] = [];
-  /** Current monotonic time and wall-clock time, in milliseconds. */
   monotonicMs = 0;
   unixMs = Date.parse('2026-01-01T00:00:00Z');
   /** Nodes whose kubelets send heartbeats. */
@@ -58,7 +57,10 @@ class Cluster {
     this.server.put(PODS, { ...pod, spec: { ...pod.spec, tolerations } });
   }
 
-  /** A kubelet that sends heartbeats renews its lease, and reports its node as ready again if it was considered lost. */
+  /**
+   * Plays the kubelet of a node that sends heartbeats: renews the node's lease, and reports the node as ready again if it was considered
+   * lost.
+   */
   #beat(name: string): void {
     const lease: Lease = {
       metadata: { namespace: 'kube-node-lease', name },
@@ -73,7 +75,6 @@ class Cluster {
     });
   }
 
-  /** Advances the time in steps of one second. */
   async run(seconds: number): Promise<void> {
     for (let second = 1; second <= seconds; second++) {
       this.monotonicMs += 1000;

@@ -2,7 +2,7 @@
 import { isConditionTrue, type Node, type Pod, type PodCondition } from '@podwright/kube-api';
 import { isEnded } from '../pods/pod-state.ts';
 
-/** Maximum number of ended pods to retain (terminated-pod-gc-threshold). */
+/** Maximum number of pods in a terminal phase to retain (terminated-pod-gc-threshold). */
 const MAX_ENDED_PODS = 12_500;
 /** How long a node must be absent before its pods are removed, in milliseconds. */
 const QUARANTINE_MS = 40_000;
@@ -14,7 +14,7 @@ export type PodGarbageState = {
   /** When each absent node to which pods are assigned was first found to be absent, in Unix milliseconds, by node name. */
   absentSince: ReadonlyMap<string, number>;
   nowMs: number;
-  /** Maximum number of ended pods to retain. Default: 12,500, as in upstream. */
+  /** Maximum number of pods in a terminal phase to retain. Default: 12,500, as in upstream. */
   maxEnded?: number;
 };
 
@@ -22,7 +22,7 @@ export type PodRemoval = {
   pod: Pod;
   /** The node whose absence is the reason to remove the pod. The caller must first verify with the server that it does not exist. */
   absentNode?: string;
-  /** A pod condition to set if the pod has not ended. */
+  /** A pod condition to set if the pod is not in a terminal phase. */
   condition?: PodCondition;
 };
 
@@ -53,7 +53,7 @@ const ORPHANED: PodCondition = {
   message: 'PodGC: node no longer exists',
 };
 
-/** Returns the ended pods beyond the limit: evicted ones first, then the oldest. */
+/** Returns the pods in a terminal phase beyond the limit: evicted ones first, then the oldest. */
 function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
   const ended = pods.filter(isEnded);
   if (ended.length <= limit) return [];

@@ -10,7 +10,7 @@ import { decidePodGarbage, type PodRemoval } from './decide-pod-garbage.ts';
 /** Interval between checks of all pods, in milliseconds (gcCheckPeriod). */
 const PERIOD_MS = 20_000;
 
-/** Removes pods of absent nodes, pods that no kubelet will stop, and ended pods beyond a limit. */
+/** Removes pods of absent nodes, pods that no kubelet will stop, and pods in a terminal phase beyond a limit. */
 export const podGarbageController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   if (!(await untilSynced(objects.of<Pod>(PODS), objects.of<Node>(NODES)))) return;
@@ -75,7 +75,10 @@ export class PodGarbageCollector {
     return present;
   }
 
-  /** Marks the pod as failed if it has not ended, because no kubelet will do so, and removes it immediately. */
+  /**
+   * Sets the pod's phase to Failed unless it is in a terminal phase, because no kubelet will do so, and then removes the pod without a
+   * grace period.
+   */
   async #remove({ pod, condition }: PodRemoval): Promise<void> {
     const { client, objects, now, signal } = this.#parts;
     const { namespace, name, uid } = pod.metadata;

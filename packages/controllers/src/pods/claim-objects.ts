@@ -54,7 +54,7 @@ export type ClaimParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> 
 
 /**
  * Adopts and releases objects, and returns those owned afterwards. Reads the owner from the server before the first adoption, because the
- * cache may not reflect its deletion yet.
+ * cache might not reflect its deletion yet.
  */
 export async function claimObjects<T extends KubeObject>(parts: ClaimParts, input: ClaimInput<T>): Promise<T[]> {
   const { owned, toAdopt, toRelease } = claimOf(input);

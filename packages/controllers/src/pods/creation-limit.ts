@@ -1,6 +1,6 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** Maximum number of pods that one decision creates for an owner (upstream's BurstReplicas, MaxPodCreateDeletePerSync). */
+/** Maximum number of an owner's pods created in one sync (upstream's BurstReplicas, MaxPodCreateDeletePerSync). */
 const MAX_BURST = 500;
 /**
  * Maximum number of an owner's pods that are waiting for a node or to start. The desired number can be any 31-bit integer, and no server
@@ -9,8 +9,8 @@ const MAX_BURST = 500;
 const MAX_WAITING = 1000;
 
 /**
- * Returns how many of the missing pods a decision may create; `pods` are the owner's existing pods. If too many of them are waiting, the
- * owner is handled again when one of them changes.
+ * Returns how many of the missing pods one sync may create; `pods` are the owner's existing pods. If too many of them are waiting, the
+ * owner is synced again when one of them changes.
  */
 export function creationsNow(missing: number, pods: readonly Pod[]): number {
   const room = MAX_WAITING - pods.filter(isWaiting).length;

@@ -1,7 +1,7 @@
 import { findCondition, type Pod } from '@podwright/kube-api';
 import { remainingMs } from '../framework/remaining-time.ts';
 
-/** Whether the pod counts as a replica: it has not ended and is not being deleted (controller.IsPodActive). */
+/** Whether the pod counts as a replica: it is neither in a terminal phase nor being deleted (controller.IsPodActive). */
 export function isActive(pod: Pod): boolean {
   return !isEnded(pod) && pod.metadata.deletionTimestamp === undefined;
 }
@@ -10,7 +10,7 @@ export function isEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** Whether the pod is being deleted and has not ended (controller.IsPodTerminating). */
+/** Whether the pod has a deletion timestamp and is not in a terminal phase (controller.IsPodTerminating). */
 export function isTerminating(pod: Pod): boolean {
   return !isEnded(pod) && pod.metadata.deletionTimestamp !== undefined;
 }

@@ -25,7 +25,7 @@ export function podFromTemplate(
 /** Longest prefix that leaves room for five generated characters in a pod name. */
 const MAX_PREFIX_LENGTH = 253 - 5;
 
-/** Returns the prefix for generated pod names, without the dash if the name would be too long. */
+/** Returns the prefix for the generated names of an owner's pods: `OWNER-`, or `OWNER` if the names would otherwise be too long. */
 function namePrefix(ownerName: string): string {
   const prefix = `${ownerName}-`;
   return prefix.length > MAX_PREFIX_LENGTH ? ownerName : prefix;

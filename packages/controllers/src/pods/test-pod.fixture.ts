@@ -14,7 +14,6 @@ export type TestPod = {
   restarts?: number;
 };
 
-/** Builds a running pod. */
 export function testPod({ name = 'p', labels = {}, annotations, controller, node = 'n1', ...state }: TestPod): Pod {
   const { phase = 'Running', readySinceMs, createdMs, isDeleting = false, restarts = 0 } = state;
   const time = (ms: number) => new Date(ms).toISOString();

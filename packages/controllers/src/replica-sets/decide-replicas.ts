@@ -2,7 +2,7 @@ import type { Pod } from '@podwright/kube-api';
 import { creationsNow } from '../pods/creation-limit.ts';
 import { podsToDelete } from './pods-to-delete.ts';
 
-/** Maximum number of pods deleted by one decision (upstream's BurstReplicas). */
+/** Maximum number of pods deleted in one sync (upstream's BurstReplicas). */
 const MAX_DELETIONS = 500;
 
 export type ReplicasState = {
@@ -10,7 +10,7 @@ export type ReplicasState = {
   wanted: number;
   /** Whether the owner is being deleted, in which case it leaves its pods alone. */
   isDeleting: boolean;
-  /** The owner's pods that have not ended and are not being deleted. */
+  /** The owner's active pods (neither in a terminal phase nor being deleted). */
   active: readonly Pod[];
   /** All pods, active or not, of the ReplicaSets with the same controller. */
   related: readonly Pod[];

@@ -36,7 +36,9 @@ function compare(a: Pod, b: Pod, { rankOf, nowMs }: { rankOf: (pod: Pod) => numb
   );
 }
 
-/** The ReplicaSet's pods that have not ended and are not being deleted. */
+/**
+ * Returns the pod's deletion cost from its annotation: a 32-bit integer without a leading `+` or leading zeros. Any other text counts as 0.
+ */
 function deletionCost({ metadata: { annotations } }: Pod): number {
   const text = annotations?.[DELETION_COST] ?? '';
   const cost = Number(text);

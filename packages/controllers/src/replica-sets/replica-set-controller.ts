@@ -68,7 +68,7 @@ export class ReplicaSync {
     if (error !== undefined) throw error;
   }
 
-  /** Adopts and releases pods. Returns the set's pods that have not ended and are not being deleted. */
+  /** Adopts and releases pods. Returns the set's active pods (neither in a terminal phase nor being deleted). */
   async #claim(owner: ReplicaSet): Promise<Pod[]> {
     const { client, objects, signal } = this.#parts;
     const { resource: ownedBy, selectorOf } = this.#kind;
@@ -83,7 +83,6 @@ export class ReplicaSync {
     );
   }
 
-  /** Creates or deletes the set's pods. Returns the first error. */
   async #manage(key: string, owner: ReplicaSet, active: Pod[]): Promise<unknown> {
     const { client, objects, now, signal } = this.#parts;
     const { resource: ownedBy } = this.#kind;
@@ -107,7 +106,7 @@ export class ReplicaSync {
     return results.find((result) => result.status === 'rejected')?.reason;
   }
 
-  /** Whether replacements of failed pods must wait. Upstream does not wait, and keeps creating pods if these fail too. */
+  /** Whether replacements of failed pods must wait for a backoff. Upstream has none, and keeps creating pods that fail again. */
   #waitsAfterFailure(key: string, owner: ReplicaSet): boolean {
     const { namespace, uid, generation = 0 } = owner.metadata;
     const failed = this.#pods.controlledBy(namespace, uid).filter(({ status }) => status?.phase === 'Failed');
@@ -122,7 +121,7 @@ export class ReplicaSync {
     return true;
   }
 
-  /** Returns the pods of all sets with the same controller, or none if the set has no controller. */
+  /** Returns the pods of all ReplicaSets that have the same controller as this one, or none if it has no controller. */
   #related(owner: ReplicaSet): Pod[] {
     const controller = controllerOf(owner);
     const { namespace } = owner.metadata;

@@ -6,7 +6,7 @@ const REPLICA_FAILURE = 'ReplicaFailure';
 
 export type StatusInput = {
   replicaSet: Pick<ReplicaSet, 'spec' | 'status'> & { metadata: { generation?: number } };
-  /** The ReplicaSet's pods that have not ended and are not being deleted. */
+  /** The ReplicaSet's active pods (neither in a terminal phase nor being deleted). */
   active: readonly Pod[];
   /** Number of the ReplicaSet's pods that are being deleted, for kinds whose status includes it. */
   terminating?: number;
@@ -37,7 +37,7 @@ export function replicaSetStatus({ replicaSet, active, terminating, failure, now
   };
 }
 
-/** Keeps an existing `ReplicaFailure` condition unchanged, even if the latest failure is a different one. */
+/** Returns the set's conditions. Leaves an existing `ReplicaFailure` unchanged, even if the latest failure is a different one. */
 function conditionsOf({ replicaSet, active, failure, nowMs }: StatusInput): ReplicaSetCondition[] {
   const { conditions = [] } = replicaSet.status ?? {};
   const others = conditions.filter(({ type }) => type !== REPLICA_FAILURE);

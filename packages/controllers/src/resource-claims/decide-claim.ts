@@ -7,7 +7,7 @@ import { isEnded } from '../pods/pod-state.ts';
 
 export const CLAIM_FINALIZER = 'resource.kubernetes.io/delete-protection';
 
-/** Whether the pod has ended or will never run. */
+/** Whether the pod no longer needs its claims: it is in a terminal phase, or it is being deleted and was never assigned to a node. */
 export function isDone(pod: Pod): boolean {
   return isEnded(pod) || (pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? '') === '');
 }
@@ -28,7 +28,7 @@ export type ClaimState = {
   absent: ReadonlySet<string>;
 };
 
-/** Returns the consumers that are not in the cache and must be looked up on the server. */
+/** Returns the claim's consumers that are not in the pod cache and must be looked up on the server. */
 export function unknownConsumers({ claim, podOf }: Omit<ClaimState, 'absent'>): ClaimConsumer[] {
   return (claim.status?.reservedFor ?? []).filter((one) => isPod(one) && podOf(one.name) === undefined);
 }

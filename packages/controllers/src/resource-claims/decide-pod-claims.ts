@@ -24,7 +24,7 @@ export type PodClaimsState = {
   owned: readonly StoredClaim[];
 };
 
-/** Whether the pod may still run and therefore needs its claims. */
+/** Whether the pod might still run and therefore needs its claims. */
 export function needsClaims(pod: Pod): boolean {
   return isActive(pod) && (pod.spec.resourceClaims ?? []).length > 0;
 }
@@ -37,7 +37,7 @@ export function decidePodClaims({ pod, claimOf, owned }: PodClaimsState): PodCla
     if (status !== undefined && status.resourceClaimName === undefined) return { type: 'none' }; // none is needed
     const named = claimOf(status?.resourceClaimName ?? '');
     if (named !== undefined && isFor(named, pod)) return { type: 'none' };
-    // an earlier process may have ended after creating the claim but before adding its name to the status
+    // an earlier process might have crashed after creating the claim but before recording its name in the pod's status
     const existing = owned.find((one) => one.metadata.annotations?.[POD_CLAIM_ANNOTATION] === name && isFor(one, pod));
     return existing === undefined
       ? { type: 'create', podClaim: name, template }

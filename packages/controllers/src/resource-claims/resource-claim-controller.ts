@@ -123,7 +123,10 @@ class ResourceClaimController {
     if (isUnused) await client.delete(RESOURCE_CLAIMS, { namespace, name }, { preconditions: { uid } }, { signal });
   }
 
-  /** Looks up consumers missing from the cache on the server. Returns the UIDs of those that do not exist. */
+  /**
+   * Looks up on the server those consumers of the claim that are missing from the pod cache. Returns the UIDs of the consumers that do not
+   * exist.
+   */
   async #absent(claim: StoredClaim, podOf: (name: string) => Pod | undefined): Promise<Set<string>> {
     const { client, signal } = this.#parts;
     const { namespace } = claim.metadata;

@@ -61,7 +61,7 @@ function refersTo(reference: OwnerReference, { metadata }: KubeObject, kind: Own
   return isOfKind(reference, kind === 'set' ? STATEFUL_SETS : PODS) && reference.name === metadata.name;
 }
 
-/** Whether a reference has the owner's name but a different UID. */
+/** Whether one of the owner references has the owner's kind and name but a different UID, because the owner was recreated. */
 function isStale(references: readonly OwnerReference[], owner: KubeObject, kind: OwnerKind): boolean {
   const reference = references.find((one) => refersTo(one, owner, kind));
   return reference !== undefined && reference.uid !== owner.metadata.uid;

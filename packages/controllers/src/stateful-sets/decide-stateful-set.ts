@@ -19,7 +19,7 @@ export type StatefulSetState = {
   update: Revision;
   /** Whether any claim of an ordinal is still about to be deleted along with an earlier pod. */
   hasStaleClaims: (ordinal: number) => boolean;
-  /** Returns whether an ended pod may be replaced now. Called only once per pod, because each call counts as a replacement. */
+  /** Returns whether a terminated pod may be replaced now. Called only once per pod, because each call counts as a replacement. */
   mayReplace: (pod: Pod) => boolean;
   nowMs: number;
 };
@@ -60,7 +60,7 @@ type Places = {
   replicas: Replica[];
   /** Pods with ordinals outside the set's range, highest first. */
   condemned: Pod[];
-  /** The set's range of ordinals; `end` is exclusive. */
+  /** The first ordinal of the set's range; `end` is exclusive. */
   start: number;
   end: number;
 };
@@ -85,7 +85,7 @@ function placesOf({ set, pods }: StatefulSetState): Places {
   };
 }
 
-/** Creates missing pods and replaces ended ones. If ordered, each pod waits until all earlier ones are available. */
+/** Creates missing pods and replaces terminated ones. If ordered, each pod waits until all pods with lower ordinals are available. */
 function replicaActions(state: StatefulSetState, places: Places, isOrdered: boolean): Actions {
   const actions: StatefulSetAction[] = [];
   let creations = isOrdered ? 1 : creationsNow(places.end - places.start - places.replicas.length, state.pods);
@@ -116,7 +116,10 @@ function replicaActions(state: StatefulSetState, places: Places, isOrdered: bool
   return { actions, isBlocked: isOrdered && isMissing };
 }
 
-/** Pods below the partition are created with the current revision, others with the template's (newVersionedStatefulSetPod). */
+/**
+ * Builds the pod for an ordinal: with the current revision if the ordinal is below the partition, otherwise with the update revision
+ * (newVersionedStatefulSetPod).
+ */
 function newPodOf({ set, current, update }: StatefulSetState, ordinal: number): NewStatefulPod {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   const { start } = ordinalsOf(set);
@@ -125,8 +128,8 @@ function newPodOf({ set, current, update }: StatefulSetState, ordinal: number): 
 }
 
 /**
- * Deletes pods that are no longer part of the set. If ordered, deletes one at a time, and an unavailable one only if all pods before it are
- * available.
+ * Deletes pods that are no longer part of the set. If ordered, deletes one at a time, and an unavailable one only if all pods with lower
+ * ordinals are available.
  */
 function condemnedActions(state: StatefulSetState, { replicas, condemned }: Places, isOrdered: boolean): Actions {
   const isLeaving = ({ metadata }: Pod) => metadata.deletionTimestamp !== undefined;
@@ -144,7 +147,7 @@ function condemnedActions(state: StatefulSetState, { replicas, condemned }: Plac
   return { actions: mayDelete ? [{ type: 'delete', pod: first }] : [], isBlocked: true };
 }
 
-/** Deletes pods of other revisions, highest ordinals first, so that they are recreated. */
+/** Deletes pods that do not have the update revision, highest ordinals first, so that they are recreated from the current template. */
 function updateActions(state: StatefulSetState, { replicas, start, end }: Places): StatefulSetAction[] {
   const { type, rollingUpdate = {} } = state.set.spec.updateStrategy ?? {};
   const { partition = 0, maxUnavailable } = rollingUpdate;

@@ -6,7 +6,7 @@ import { type PodTemplate, podFromTemplate } from '../pods/pod-template.ts';
 
 const POD_NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const POD_INDEX_LABEL = 'apps.kubernetes.io/pod-index';
-/** Label that contains the name of the pod's ControllerRevision. */
+/** Label with the name of the pod's ControllerRevision. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
 /** A pod to create, with its name. */
@@ -101,7 +101,7 @@ function hasClaims(set: StatefulSet, ordinal: number, { spec: { volumes = [] } }
   });
 }
 
-/** A template volume with the name of a claim template is replaced with the claim. */
+/** Returns the pod's volumes: one for each claim template, and those of the pod template that do not have the name of a claim template. */
 function volumesOf(set: StatefulSet, ordinal: number, { volumes = [] }: PodSpec): Pick<PodSpec, 'volumes'> {
   const templates = set.spec.volumeClaimTemplates ?? [];
   if (templates.length === 0) return {};

@@ -147,7 +147,7 @@ export class StatefulSetSync {
 
   /**
    * Writes the status of a set being deleted, which leaves its pods to the garbage collector. Takes the revisions from the existing status,
-   * because their objects may already be gone.
+   * because their objects might already be gone.
    */
   #reportDeleted(key: string, set: StatefulSet): Promise<void> {
     const { currentRevision: current = '', updateRevision: update = '', collisionCount = 0 } = set.status ?? {};

@@ -54,7 +54,6 @@ class History {
     else if (this.#random.below(3) === 0) this.#change();
   }
 
-  /** Scales the StatefulSet or changes its template. */
   #change(): void {
     this.server.change<StatefulSet>(STATEFUL_SETS, PLACE, ({ spec }) => {
       if (this.#random.below(2) === 0) spec.replicas = this.#random.below(5);
@@ -62,7 +61,10 @@ class History {
     });
   }
 
-  /** If ordered, a new pod appears only while all earlier ones are running and ready. No name is ever used by two pods at a time. */
+  /**
+   * Asserts that no name is used by two pods at a time and, in an ordered StatefulSet, that a pod is created only while all pods with lower
+   * ordinals are running and ready.
+   */
   #check(): void {
     const { set } = this;
     const pods = this.server.list<Pod>(PODS);
@@ -85,7 +87,6 @@ class History {
     await this.process.settle(() => this.#collectGarbage() || this.kubelet.step());
   }
 
-  /** Deletes the claims of removed pods, like the garbage collector. */
   #collectGarbage(): boolean {
     const uids = new Set(this.server.list<Pod>(PODS).map(({ metadata }) => metadata.uid));
     const claim = this.server

@@ -146,7 +146,7 @@ class AttachDetachController {
   }
 
   /**
-   * Whether the volume may be detached according to the latest node status. Reads the node from the server, because the cached status may
+   * Whether the volume may be detached according to the latest node status. Reads the node from the server, because the cached status might
    * lack a volume in use.
    */
   async #isFree(attachment: string, nodeName: string): Promise<boolean> {

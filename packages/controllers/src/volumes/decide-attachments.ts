@@ -67,7 +67,7 @@ export function planAttachments(state: AttachmentState): AttachmentPlan {
   return plan;
 }
 
-/** Returns the volumes for a node's `status.volumesAttached`: those that are safe to mount. */
+/** Returns the volumes for a node's `status.volumesAttached`: those that are attached and not about to be detached. */
 export function volumesAttached(node: string, { needed, detach }: AttachmentPlan, state: AttachmentState): string[] {
   const names = state.attachments.flatMap((attachment) => {
     const { metadata, spec, status } = attachment;
@@ -101,7 +101,6 @@ function neededVolumes(state: AttachmentState): Map<string, NeededVolume> {
   return needed;
 }
 
-/** Returns the volumes bound to a pod's claims. */
 function volumesOf({ metadata: { namespace, name: podName }, spec }: Pod, state: AttachmentState): Volume[] {
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     const own = ephemeral === undefined ? undefined : `${podName}-${name}`;
@@ -117,7 +116,7 @@ function attachableOf(volume: Volume | undefined): CsiVolumeId | undefined {
   return csi && { driver: csi.driver, handle: csi.volumeHandle };
 }
 
-/** Whether the containers of the pod have ended, so that they no longer use its volumes. */
+/** Whether the pod's containers have terminated, so that they no longer use its volumes. */
 function hasEnded({ metadata, status }: Pod): boolean {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return true;
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
@@ -143,7 +142,6 @@ function isExclusive({ spec: { accessModes = [] } }: Volume): boolean {
   return accessModes.length > 0 && accessModes.every((mode) => EXCLUSIVE.includes(mode));
 }
 
-/** Returns the other nodes to which the volume is attached. */
 const otherNodes = ({ volume, node }: NeededVolume, { attachments }: AttachmentState): string[] =>
   attachments
     .filter(({ spec }) => spec.source.persistentVolumeName === volume.metadata.name && spec.nodeName !== node)

@@ -24,7 +24,7 @@ const MIGRATED: ReadonlySet<string> = new Set(
 
 export type ClaimDecision =
   | { type: 'bind'; volume: Volume }
-  /** The claim is bound to its volume; only its status may be outdated. */
+  /** The claim is bound to its volume. Only the claim's status might be outdated. */
   | { type: 'bound'; volume: Volume }
   /** The claim is bound, but its volume does not exist. */
   | { type: 'lost'; reason: string; message: string }
@@ -37,9 +37,7 @@ export type ClaimDecision =
 
 type Cluster = {
   volumes: readonly Volume[];
-  /** The claim's StorageClass. */
   storageClass: StorageClass | undefined;
-  /** The name of the default StorageClass. */
   defaultClass?: string | undefined;
 };
 
@@ -118,7 +116,7 @@ function mismatchOf(volume: Volume, claim: Claim): string | undefined {
   return lastingMismatch(volume, claim) ?? (isSame ? undefined : 'volumeAttributesClassName does not match');
 }
 
-/** Like `mismatchOf`, but ignores the size and the attributes class, because a bound claim may have been expanded or modified. */
+/** Like `mismatchOf`, but ignores the size and the attributes class, because a bound claim might have been expanded or modified. */
 function lastingMismatch(volume: Volume, claim: Claim): string | undefined {
   const [own, { spec }] = [volume.spec, claim];
   if (storageClassOf(volume) !== storageClassOf(claim)) return 'storageClassName does not match';

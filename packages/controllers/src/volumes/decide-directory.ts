@@ -11,7 +11,7 @@ export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 export type DirectoryStep = { finalizers?: string[]; isReclaimed: boolean };
 
 /**
- * Whether this provisioner created the volume, judging by its annotation and name. The path is not considered, because clients may have
+ * Whether this provisioner created the volume, judging by its annotation and name. The path is not considered, because clients might have
  * changed it.
  */
 export function isDirectory({ metadata, spec }: Volume): boolean {

@@ -8,7 +8,7 @@ export type ProvisionedClaim = { namespace: string; name: string; path: string; 
 
 /**
  * Returns the claims of the volumes created by the directory provisioner in `directory`. If a claim has been deleted and its files were
- * retained, `name` includes the volume's name, because a new claim may have the same name.
+ * retained, `name` includes the volume's name, because a new claim might have the same name.
  */
 export function directoryClaims(volumes: readonly Volume[], directory: string): ProvisionedClaim[] {
   return volumes.filter(isDirectory).map(({ metadata, spec, status }) => {

@@ -39,7 +39,7 @@ export type DirectoryProvisionerOptions = {
 
 /** Time limit for one attempt to remove a directory, in milliseconds, so that other removals are not held up. */
 const REMOVAL_MS = 30_000;
-/** Maximum delay before a failed attempt is retried, in milliseconds. */
+/** Maximum delay before a failed attempt to provision or remove a volume is retried, in milliseconds. */
 const MAX_RETRY_MS = 60_000;
 
 /**
@@ -110,7 +110,7 @@ class DirectoryProvisioner {
   }
 
   /**
-   * Restricts the default StorageClass to this node unless it already is: it may have been created by an earlier start, or when the node
+   * Restricts the default StorageClass to this node unless it already is: it might have been created by an earlier start, or when the node
    * had a different name.
    */
   async #restrict(present: StorageClass, allowedTopologies: StorageClass['allowedTopologies']): Promise<void> {

@@ -86,7 +86,7 @@ class VolumeBinder {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
-    // set the phase even of a volume being deleted, because it remains as long as it is bound
+    // set the phase even of a volume being deleted, because the volume remains as long as it is bound
     if (volume === undefined) return;
     const { namespace, name: claimName = '' } = volume.spec.claimRef ?? {};
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get({ namespace, name: claimName });
@@ -97,7 +97,7 @@ class VolumeBinder {
     volumes.written(await client.patch<Volume>(PERSISTENT_VOLUMES, { name }, patch, { signal }));
   }
 
-  /** Writes the volume first, so that a bound claim always has a volume that refers to it. */
+  /** Binds a claim to a volume. Writes the volume first, so that a bound claim always has a volume that refers to it. */
   async #bind(claim: Claim, volume: Volume): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { namespace, name, uid } = claim.metadata;
@@ -144,7 +144,7 @@ class VolumeBinder {
     await this.#setStatus(asked, { phase: 'Pending' });
   }
 
-  /** Changing the claim triggers its next sync. */
+  /** Sets the claim's StorageClass. The claim is not requeued here, because its change triggers the next sync. */
   async #assign(claim: Claim, storageClassName: string): Promise<void> {
     const { resourceVersion } = claim.metadata;
     await this.#patchClaim(claim, {

@@ -2,7 +2,7 @@ import { ignoreFailure, PodwrightError } from '@podwright/base';
 import { type HeaderField, type RawConnection, type RawStream, timeoutMsOf } from '@podwright/grpc';
 import type { Backend, ProxyRequest } from './backend.ts';
 
-/** The value of a `grpc-timeout` header has at most eight digits. */
+/** Maximum timeout in the `grpc-timeout` header, in milliseconds: the header's value has at most eight digits. */
 const MOST_TIMEOUT_MS = 99_999_999;
 
 /** Returns a backend that sends calls to a runtime. Calls fail with `unavailable` while the runtime is not running. */

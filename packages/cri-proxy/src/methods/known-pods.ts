@@ -50,7 +50,7 @@ export class KnownPods {
   readonly #subjects = new RecentlyUsed<Subject>(MAX_KNOWN);
   #lacksIds = true;
 
-  /** Whether responses of a method may contain unknown IDs and should be passed to `learn`. */
+  /** Whether responses of a method might contain unknown IDs and should be passed to `learn`. */
   learnsFrom(method: string): boolean {
     return TEACHING.has(method) || (this.#lacksIds && LISTS.has(method));
   }

@@ -8,7 +8,7 @@ const ALSO_SECRET: ReadonlySet<string> = new Set(['credential_spec']);
 
 /**
  * Redacts secrets in a message: environment variable values and credentials, even in the JSON of `info` and annotations. Also drops the
- * unknown fields of messages with secrets, because they may be newer secrets. Returns whether any other unknown fields remain.
+ * unknown fields of messages with secrets, because they might be newer secrets. Returns whether any other unknown fields remain.
  */
 export function redactMessage(schema: DescMessage, message: Message): boolean {
   return redact(reflect(schema, message));

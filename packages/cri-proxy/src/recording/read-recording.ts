@@ -134,7 +134,7 @@ class RecordingReader {
 
   /**
    * Returns the end time of a call, corrected if it is slightly before that of the previous one. Calls are recorded in the order in which
-   * they ended, but the recorded times are inexact, so a short call may appear to end before the one it followed.
+   * they ended, but the recorded times are inexact, so a short call might appear to end before the one it followed.
    */
   #endAfter(endMs: number): number {
     const isInexact = endMs < this.#lastEndMs && endMs > this.#lastEndMs - TIME_ERROR_MS;

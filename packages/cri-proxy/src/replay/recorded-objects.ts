@@ -42,7 +42,7 @@ export type RecordedSandbox = RecordedObject<PodSandboxStatus, PodSandboxState, 
 };
 export type RecordedContainer = RecordedObject<ContainerStatus, ContainerState, ContainerConfig> & {
   sandboxId: string;
-  /** The container's entries in recorded lists, which have image fields that statuses may lack. */
+  /** The container's entries in recorded lists, which have image fields that statuses might lack. */
   entries: Seen<Container>[];
 };
 
@@ -173,7 +173,7 @@ export class RecordedObjects {
   }
 }
 
-/** The state that an object is in after a successful call of each method. */
+/** The state that each method leaves its sandbox or container in when it succeeds. */
 const DONE = {
   StopPodSandbox: PodSandboxState.SANDBOX_NOTREADY,
   StartContainer: ContainerState.CONTAINER_RUNNING,

@@ -29,7 +29,6 @@ import { type Change, ReplayRuntime } from './replay-runtime.ts';
 /** How often an event stream checks for due events, in milliseconds. */
 const EVENT_INTERVAL_MS = 50;
 
-/** A client's call during a replay. */
 type Asked = { method: CriMethod; message: Message; request: ProxyRequest };
 type Handler = (asked: Asked) => Promise<ProxyAnswer>;
 type Ids = { podSandboxId?: string; containerId?: string };
@@ -114,7 +113,10 @@ export class ReplayBackend {
     );
   }
 
-  /** Responds to a change of an existing object. Stops and removals that were not recorded also succeed and take effect. */
+  /**
+   * Responds to a call that changes an existing sandbox or container. Stops and removals that were not recorded also succeed and take
+   * effect.
+   */
   async #changeObject(asked: Asked): Promise<ProxyAnswer> {
     const { podSandboxId = '', containerId = '' } = asked.message as Ids;
     const id = containerId || podSandboxId;
@@ -146,7 +148,7 @@ export class ReplayBackend {
     return await this.#perform(asked, { change, what: `image ${name}`, done: () => undefined });
   }
 
-  /** Waits as long as the recorded change took, then returns the recorded response. */
+  /** Waits as long as the recorded call took, and then returns its recorded response. */
   async #perform(
     { method, request }: Asked,
     { change: { recorded, timeline }, what, done }: { change: Change; what: string; done: () => void },
@@ -238,7 +240,10 @@ export class ReplayBackend {
     return answerOf(events());
   }
 
-  /** Responds to other calls, such as those for node status and statistics, with the recorded response for the current time. */
+  /**
+   * Responds to a call that has no handler of its own, such as one for node status or statistics, with the response recorded for the
+   * current time of the replay.
+   */
   async #recorded({ method, message }: Asked): Promise<ProxyAnswer> {
     const bytes = Buffer.from(toBinary(method.input, message));
     const isSame = (call: RecordedCall) => bytes.equals(toBinary(method.input, call.request));

@@ -18,10 +18,12 @@ const POD_CHANGES =
   /^(?:(?:Run|Stop|Remove)PodSandbox|(?:Create|Start|Stop|Remove|Checkpoint)Container|Update(?:Container|PodSandbox)Resources|ReopenContainerLog)$/;
 const IMAGE_CHANGES = /^(?:Pull|Remove)Image$/;
 
-/** A change requested by a client. `recorded` is the corresponding recorded call, if there is one. */
+/**
+ * The timeline of the pod or image that a client's call changes, and the recorded call that corresponds to the client's, if there is one.
+ */
 export type Change = { recorded: RecordedCall | undefined; timeline: Timeline };
 
-/** The state of the recorded runtime during a replay, driven by the changes that the client requests. */
+/** The state of the recorded runtime during a replay, driven by the client's calls. */
 export class ReplayRuntime {
   readonly #objects: RecordedObjects;
   readonly #start: { recordedMs: number; realMs: number };
@@ -62,7 +64,7 @@ export class ReplayRuntime {
     return timeline;
   }
 
-  /** Starts a change of a pod: finds the next recorded call of the method for which `matches` returns true. `pod` is `NAMESPACE/NAME`. */
+  /** Finds the next recorded call of the method to a pod for which `matches` returns true. `pod` is `NAMESPACE/NAME`. */
   changePod(method: string, { pod, matches }: { pod: string; matches: (change: RecordedCall) => boolean }): Change {
     const timeline = this.podTimeline(pod);
     return { timeline, recorded: timeline.take((change) => change.method.name === method && matches(change)) };
@@ -97,8 +99,8 @@ export class ReplayRuntime {
   }
 
   /**
-   * Returns a recorded call of a method: the latest one that has ended by now or, if there is none, the first one. Calls with the same
-   * request (`isSame`) take precedence; if `pod` is given, no others are considered.
+   * Returns the recorded call of a method that ended last by the replay's current time or, if none has ended yet, the first one. Considers
+   * only calls with the same request (`isSame`), or, if there are none and `pod` is unset, all calls.
    */
   recordedCall(
     method: string,

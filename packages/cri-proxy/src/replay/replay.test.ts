@@ -41,7 +41,6 @@ const sandboxOf = (uid: string) => ({
   logDirectory: `/var/log/pods/shop_web_${uid}`,
 });
 
-/** Starts a pod the way a kubelet does. */
 async function startPod({ runtime, image }: CriClient, uid: string) {
   const config = sandboxOf(uid);
   const { podSandboxId } = await runtime.runPodSandbox({ config });

@@ -33,15 +33,15 @@ abstract class ReplayedObject<Status extends { state: State }, State> {
     return this.isMade && !this.isRemoved;
   }
 
-  /** Returns the object's last state recorded by this time or, if there is none, its first recorded state. */
+  /** Returns the object's last state recorded up to `recordedMs` or, if there is none, its first recorded state. */
   recordedState(recordedMs: number): State | undefined {
     const { states } = this.recorded;
     return (states.findLast(({ atMs }) => atMs <= recordedMs) ?? states[0])?.value;
   }
 
   /**
-   * Returns the object's last status with this state recorded by this time or, if there is none, the first one. If no recorded status has
-   * this state, returns the last status.
+   * Returns the object's last status with this state recorded up to `recordedMs` or, if there is none, the first recorded status with this
+   * state. If no recorded status has this state, returns the last status.
    */
   recordedStatus(state: State | undefined, recordedMs: number): Status | undefined {
     const { statuses } = this.recorded;

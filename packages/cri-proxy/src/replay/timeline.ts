@@ -1,21 +1,21 @@
 import type { RecordedCall } from '../recording/read-recording.ts';
 
-/** Methods whose recorded changes are optional: the clock does not wait for the client to request them. */
+/** Methods whose recorded calls are optional: the clock does not wait for the client to make them. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   'UpdateContainerResources',
   'UpdatePodSandboxResources',
   'ReopenContainerLog',
   'CheckpointContainer',
 ]);
-/** Methods whose recorded changes are skipped if the client requests a later one first. */
+/** Methods whose recorded calls are skipped if the client makes a later one first. */
 const PASSABLE = /^(?:Stop|Remove|Update|Reopen|Checkpoint)/;
 
 /**
- * The clock of a pod or image during a replay, which shows recording time. It runs at normal speed, but stops at each recorded change until
- * the client requests that change, and then resumes from the end of the change.
+ * The clock of a pod or image during a replay, which shows recording time. It runs at normal speed, but stops at each recorded call that
+ * changes the pod or image until the client makes that call, and then resumes from the time at which the recorded call ended.
  */
 export class Timeline {
-  /** Recorded changes that the client has not requested yet, in order. */
+  /** Recorded calls that changed the pod or image and that the client has not made yet, oldest first. */
   #changes: RecordedCall[];
   #recordedMs: number;
   #realMs: number;
@@ -36,8 +36,8 @@ export class Timeline {
   }
 
   /**
-   * Returns the first recorded change that has not been requested yet and for which `matches` returns true. The caller must call `finish`
-   * when the change ends.
+   * Returns the first recorded call that the client has not made yet and for which `matches` returns true. The caller must call `finish`
+   * when the replayed call ends.
    */
   take(matches: (change: RecordedCall) => boolean): RecordedCall | undefined {
     const taken = this.#changes.find(matches);
@@ -48,7 +48,7 @@ export class Timeline {
     return taken;
   }
 
-  /** Advances the clock to the end of a recorded change. */
+  /** Advances the clock to the time at which a recorded call ended. */
   finish(change: RecordedCall, nowMs: number): void {
     this.#recordedMs = Math.max(this.at(nowMs), change.endMs);
     this.#realMs = nowMs;

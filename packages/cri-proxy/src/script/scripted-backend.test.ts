@@ -163,7 +163,6 @@ test('a response to be reordered waits only for a limited time', async (t) => {
   assert.equal(await codeOf(cri.runtime.status({})), 'ok');
 });
 
-/** Reads events until there are `count` of them or the stream ends. */
 async function events(cri: CriClient, count: number): Promise<{ kinds: number[]; code: string }> {
   const kinds: number[] = [];
   const read = async () => {

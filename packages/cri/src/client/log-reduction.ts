@@ -1,4 +1,4 @@
-/** Maximum number of remembered messages. Beyond that, the oldest is dropped, and may then be logged again before its interval ends. */
+/** Maximum number of remembered messages. Beyond that, the oldest is dropped, and might then be logged again before its interval ends. */
 const MAX_REMEMBERED = 1000;
 
 /** Limits each distinct message to one log line per interval. */

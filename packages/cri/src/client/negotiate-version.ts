@@ -9,7 +9,7 @@ export type Negotiation = {
   connection: Connection;
   /** The endpoint as a URL, for error messages. */
   endpoint: string;
-  /** The service to probe. A dedicated image endpoint may not serve the RuntimeService. */
+  /** The service to probe. A dedicated image endpoint might not serve the RuntimeService. */
   service: 'runtime' | 'image';
   apiVersion: CriApiVersion | 'auto';
   connectTimeoutMs: number;

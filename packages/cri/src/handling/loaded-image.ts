@@ -2,7 +2,7 @@ import type { Image } from '../messages.ts';
 
 /**
  * Annotation of an image that the runtime reports as pinned only because it was loaded from a file. Kubelets do not remove such an image;
- * users may.
+ * users can.
  */
 export const LOADED_ANNOTATION = 'podwright.dev/loaded';
 

@@ -153,7 +153,6 @@ function swapUsage(
   return { timestamp, swapUsageBytes: count(swapBytes), swapAvailableBytes: count(available) };
 }
 
-/** Converts the kernel's pressure stall information. Returns `undefined` if the kernel does not report it. */
 function psi(pressure: PressureStats | undefined): Psi {
   if (pressure === undefined) return undefined;
   const data = ({ avg10, avg60, avg300, totalMicroseconds }: NonNullable<PressureStats['some']>) => ({

@@ -3,7 +3,7 @@ import { nodeLookups, PodwrightError, type Span } from '@podwright/base';
 import { MAX_ANSWER_HEAD_BYTES } from '../limits.ts';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
-/** HTTP status codes after which the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
+/** HTTP status codes after which the same request might succeed later (OTLP 1.5, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 /** Sends spans over OTLP/HTTP as JSON. Throws `invalid_argument` if a retry cannot succeed, otherwise `unavailable`. */

@@ -32,7 +32,7 @@ async function start(t: TestContext, { runtime, image = {}, ...options }: Setup)
   return { server, client, socket };
 }
 
-/** Resolves with the abort reason of a call's signal. */
+/** Waits for the signal of a call to abort, and returns the abort reason. */
 const abortOf = async ({ signal }: CallContext): Promise<unknown> => {
   if (!signal.aborted) await once(signal, 'abort');
   return signal.reason;
@@ -64,7 +64,7 @@ test('a handler receives its call’s context', async (t) => {
 });
 
 test('calls with a deadline of more than a month, or none, are answered', async (t) => {
-  // longer than the timers that a deadline would create if it overflowed: 1 ms or a quarter of a second
+  // takes longer than a deadline whose timer overflows: it would fire after 1 ms or a quarter of a second
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(300, signal);
     return {};

@@ -38,7 +38,6 @@ export function fakeImageService(store: FakeStore, inRegistry: (name: string) =>
   };
 }
 
-/** Creates a fake image with this name and an ID derived from the name. */
 export function fakeImage(name: string): Image {
   const id = `sha256:${Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64)}`;
   return create(ImageSchema, { id, repoTags: [name], size: 1_000_000n, spec: { image: name } });

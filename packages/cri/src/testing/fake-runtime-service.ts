@@ -9,7 +9,6 @@ import {
 import type { RuntimeHandlers } from '../server/handlers.ts';
 import { containerStatus, type FakeStore, sandboxStatus } from './fake-store.ts';
 
-/** Runs a fake command in a container and returns its result. */
 export type FakeExec = (request: ExecSyncRequest) => { exitCode: number; stdout?: string; stderr?: string };
 
 const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT, CONTAINER_DELETED_EVENT } =

@@ -26,7 +26,6 @@ async function startPod(client: CriClient): Promise<{ podSandboxId: string; cont
 const fails = (promise: Promise<unknown>, code: string) =>
   assert.rejects(promise, (error: unknown) => errorCode(error) === code);
 
-/** Serves the fake runtime on a Unix socket, and connects a client to it. */
 async function overSocket(t: TestContext, fake: FakeRuntime): Promise<CriClient> {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-fake-'));
   const logger = silentLogger;

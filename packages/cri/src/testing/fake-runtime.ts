@@ -11,11 +11,9 @@ import { type FakeContainer, type FakeSandbox, FakeStore } from './fake-store.ts
 /** A method of either CRI service, by its local name. */
 export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
 
-/** A fault to inject into the calls of a method. */
 export type Fault = {
   /** How long to delay the call, in milliseconds. The delay ends early if the call is aborted. */
   delayMs?: number;
-  /** The error the call rejects with. */
   error?: Error;
   /**
    * When the fault occurs. With `before`, the default, the call has no effect. With `after`, it takes effect and only its response is lost.
@@ -25,7 +23,6 @@ export type Fault = {
   times?: number;
 };
 
-/** A call received by the fake container runtime. */
 export type FakeCall = { method: CriMethod; request: object };
 
 type Handler = (request: object, context: Pick<CallContext, 'signal'>) => unknown;
@@ -94,7 +91,6 @@ export class FakeRuntime {
     return found ?? this.#store.container(name);
   }
 
-  /** Makes a running container's process exit. */
   exitContainer(id: string, how: { exitCode: number; reason?: string; message?: string }): void {
     this.#store.exit(this.#store.container(id), how, ContainerEventType.CONTAINER_STOPPED_EVENT);
   }

@@ -21,7 +21,6 @@ import {
   PodSandboxStatusSchema,
 } from '../messages.ts';
 
-/** A sandbox in the fake container runtime. */
 export type FakeSandbox = {
   id: string;
   config: PodSandboxConfig;
@@ -46,7 +45,6 @@ export type FakeContainer = {
   message: string;
 };
 
-/** The state of a fake container runtime, and its events. */
 export class FakeStore {
   readonly sandboxes = new Map<string, FakeSandbox>();
   readonly containers = new Map<string, FakeContainer>();
@@ -63,7 +61,6 @@ export class FakeStore {
     return `${kind}-${++this.#lastId}`;
   }
 
-  /** Returns the current time in the CRI's unit, nanoseconds since the epoch. */
   nowNs(): bigint {
     return BigInt(this.#now()) * 1_000_000n;
   }
@@ -144,7 +141,6 @@ export class FakeStore {
   }
 }
 
-/** Converts a sandbox to its PodSandboxStatus message. */
 export function sandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   const { id, config, state, createdAt, ip, runtimeHandler } = sandbox;
   const { metadata, labels, annotations, linux } = config;
@@ -155,7 +151,6 @@ export function sandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   });
 }
 
-/** Converts a container to its ContainerStatus message. */
 export function containerStatus(container: FakeContainer): ContainerStatus {
   const { config, imageId, sandboxId: _, ...own } = container;
   const { metadata, image, labels, annotations, mounts, logPath } = config;

@@ -18,7 +18,7 @@ export const hasCondition = (definition: ApiObject, type: string): boolean =>
     (one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True',
   );
 
-/** Returns the definition with this condition set. Its transition time changes only if its status does. */
+/** Returns the definition with this condition set. The condition's transition time changes only if the condition's status does. */
 function withCondition(definition: ApiObject, condition: Condition, now: string): ApiObject {
   const conditions = objectsAt(definition, 'status', 'conditions');
   const old = conditions.find((one) => textAt(one, 'type') === condition.type);
@@ -54,7 +54,7 @@ const NOT_ACCEPTED: Condition = {
 
 type Used = { resources: ReadonlySet<string>; kinds: ReadonlySet<string> };
 
-/** Returns the names used by other definitions of the group. */
+/** Returns the names used by the other definitions of the same API group. */
 function usedNames(definition: ApiObject, others: readonly ApiObject[]): Used {
   const group = textAt(definition, 'spec', 'group');
   const names = others

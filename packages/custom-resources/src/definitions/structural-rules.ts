@@ -13,7 +13,7 @@ const NO_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-/** Returns the errors sorted by their text, as upstream does. */
+/** Returns an error for each reason why a schema is not structural, sorted by text, as upstream does. */
 export function structuralErrors(field: string, schema: JsonSchema): FieldError[] {
   const errors = invariants(field, schema, 'root');
   const text = (error: FieldError) => `${error.field}: ${error.message}`;

@@ -173,7 +173,6 @@ function failure({ error }: Outcome & { error: string }, rule: string): string {
   return `${error} evaluating rule: ${rule}`;
 }
 
-/** Returns a field error. `value` is undefined if the error does not print it. */
 function errorOf(
   path: string,
   { value, detail, reason }: { value: unknown; detail: string; reason: string | undefined },

@@ -6,7 +6,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ a: '\u0007', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', "'": "'", '\\': '\\' },
 };
 
-/** Returns the path as printed in errors; `undefined` if it does not name a field of the schema. */
+/** Returns a rule's `fieldPath` as printed in errors; `undefined` if it does not name a field of the schema. */
 export function ruleFieldPath(path: string, schema: JsonSchema): string | undefined {
   let shown = '';
   let at: JsonSchema | undefined = schema;

@@ -20,7 +20,7 @@ export type Session = {
   node?: string;
 };
 
-/** Namespaces in which the user may list pods. `areListed` is false if the user may not list namespaces, so there may be more. */
+/** Namespaces in which the user may list pods. `areListed` is false if the user may not list namespaces, so there might be more. */
 export type Namespaces = { areListed: boolean; names: string[] };
 
 /** A step of a pod's startup. Times are in Unix milliseconds. `open`: the step is still in progress. */

@@ -1,4 +1,4 @@
-/** Types of the API objects used by the page. Fields may be missing from an object even if its kind requires them. */
+/** Types of the API objects used by the page. Fields might be missing from an object even if its kind requires them. */
 import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
 
 export type { KubeObject, Pod, Resource };

@@ -67,7 +67,6 @@ export const SECTIONS: readonly { title: string; id: string; resources: Resource
   },
 ];
 
-/** All built-in resources used by the page. */
 const KNOWN: readonly Resource[] = [
   ...SECTIONS.flatMap(({ resources }) => resources),
   ...rows([

@@ -2,7 +2,6 @@
 
 /** Delay before the first retry, doubled for each further one. Also the pause between two watches. */
 export const FIRST_DELAY_MS = 500;
-/** Maximum delay before a retry. */
 const MAX_DELAY_MS = 15_000;
 
 /** Exponential back-off with 20 % jitter. */

@@ -41,7 +41,6 @@ export async function* stream(
   }
 }
 
-/** Reads all remaining messages as text. */
 async function restOf(messages: Messages): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
@@ -50,7 +49,6 @@ async function restOf(messages: Messages): Promise<string> {
   return text;
 }
 
-/** Queue of messages received from a socket. */
 class Messages {
   readonly #queue: (string | ArrayBuffer)[] = [];
   readonly #signal: AbortSignal;

@@ -65,7 +65,9 @@ export async function followTable(
   }
 }
 
-/** Whether the resource does not support the `watch` verb (405 Method Not Allowed). Those of metrics.k8s.io do not. */
+/**
+ * Whether the server does not support the `watch` verb for the resource (405 Method Not Allowed), as for the resources of metrics.k8s.io.
+ */
 const isWithoutWatch = (error: unknown) => error instanceof ApiError && error.code === 405;
 
 type ReadOptions = { handler: TableHandler; signal: AbortSignal; transport: Transport };

@@ -6,9 +6,9 @@ import type { LogLine } from './log-line.ts';
  * timestamp, and rounds it down to a second.
  */
 export class LogPosition {
-  /** Timestamp of the last stamped line, '' if there was none, and the number of lines that had it. */
+  /** Timestamp of the last line that had one ('' if there was none), and the number of lines with this timestamp. */
   #last = { time: '', count: 0 };
-  /** Position at which the current stream resumes, and the lines with its timestamp that the stream has not repeated yet. */
+  /** Timestamp at which the current stream resumes, and the number of lines with this timestamp that the stream has yet to repeat. */
   #from = { time: '', count: 0 };
 
   /** Begins a stream. Returns the timestamp to resume at, or undefined if all lines are wanted. */

@@ -18,7 +18,7 @@ export type LogRequest = {
   isPrevious: boolean;
 };
 
-/** Receives lines and states. `source`: the index of the container in the request. */
+/** Receives the lines of containers' logs, and the states of the log streams. `source`: the index of the container in the request. */
 export type LogReceiver = {
   add(lines: LogLine[]): void;
   /** Reports the state of a container's stream: '' while reading, `ended`, or an error message. */
@@ -26,7 +26,6 @@ export type LogReceiver = {
 };
 
 const POD = builtIn('Pod');
-/** Pause before requesting a container's log again. */
 const RETRY_MS = 2000;
 /** Maximum length of a line. Longer lines are truncated. */
 const MAX_LINE_CHARACTERS = 64 << 10;
@@ -54,7 +53,7 @@ async function readOne(request: LogRequest, source: number, { receiver, signal }
       receiver.setState(source, messageOf(error));
       if (!request.isFollowing || (error instanceof ApiError && error.code === 403)) return;
     }
-    // the container may start later or restart, or the connection may recover
+    // the container might start later or restart, or the connection might recover
     await pause(RETRY_MS, signal);
   }
 }
@@ -73,7 +72,7 @@ async function* chunksOf(
     previous: isPrevious || undefined,
     ...(since === undefined ? { tailLines } : { sinceTime: since }),
   };
-  // a followed log stays open for a long time, and browsers limit the number of connections; other logs may be large, and fetch applies
+  // a followed log stays open for a long time, and browsers limit the number of connections; other logs might be large, and fetch applies
   // backpressure
   if (isFollowing) return yield* stream(path, { query, signal });
   const { body } = await send(path, { query, accept: 'text/plain, */*', signal });

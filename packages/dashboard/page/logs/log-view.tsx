@@ -72,7 +72,6 @@ type SourcesProps = {
   model: LogModel;
 };
 
-/** Checkboxes for selecting the containers to show. */
 function Sources({ containers, filter, setFilter }: SourcesProps) {
   if (containers.length < 2) return null;
   return (

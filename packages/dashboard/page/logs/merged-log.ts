@@ -7,8 +7,8 @@ const MAX_LOG_BYTES = 16 << 20;
 const REMOVED_SHARE = 1 / 8;
 
 /**
- * Lines of several containers, sorted by time and added in batches. Since the containers' streams are read concurrently, a line may arrive
- * after later lines of other containers. It is then inserted before them.
+ * Lines of several containers, sorted by time and added in batches. Since the containers' streams are read concurrently, a line might
+ * arrive after later lines of other containers. It is then inserted before them.
  */
 export class MergedLog {
   readonly #maxBytes: number;
@@ -70,7 +70,6 @@ export class MergedLog {
   }
 }
 
-/** Compares lines by time. Lines without a time sort first. */
 const byTime = (a: LogLine, b: LogLine): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
 
 function isInOrder(lines: readonly LogLine[]): boolean {

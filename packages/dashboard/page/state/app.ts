@@ -168,7 +168,7 @@ export class App {
     }
   }
 
-  /** Exchanges the token. A rejected token is ignored: it may have been used before, and the session it started may still exist. */
+  /** Exchanges the token. A rejected token is ignored: it might have been used before, and the session it started might still exist. */
   async #login(): Promise<void> {
     this.#token = takeToken() ?? this.#token;
     if (this.#token === undefined) return;
@@ -184,7 +184,7 @@ export class App {
     try {
       this.resources.value = await discover(this.#abort.signal);
     } catch (error) {
-      // the API server may be restarting; until discovery succeeds, the built-in resources are shown
+      // the API server might be restarting; until discovery succeeds, the built-in resources are shown
       if (!isSignedOut(error)) setTimeout(() => void this.#discover(), RETRY_MS * 5);
     }
   }

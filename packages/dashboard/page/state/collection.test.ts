@@ -44,7 +44,6 @@ test('changes are applied together, once per frame', async () => {
   collection.close();
 });
 
-/** Uses the objects' resource versions as their times. */
 const timeOf = ({ metadata }: KubeObject) => Number(metadata.resourceVersion);
 
 test('if there are too many objects, the oldest are dropped, whatever their order of arrival', async () => {

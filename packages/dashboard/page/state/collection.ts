@@ -9,7 +9,7 @@ import { FrameBatch, type Schedule } from './frame-batch.ts';
 export type CollectionState =
   | { kind: 'loading' }
   | { kind: 'live' }
-  /** The connection was lost, so the objects may be out of date. */
+  /** The connection was lost, so the objects might be out of date. */
   | { kind: 'stale'; message: string }
   /** The user is not allowed to list the resource, or it does not exist. */
   | { kind: 'refused'; message: string };
@@ -106,7 +106,6 @@ export class Collection<T extends KubeObject> {
 const keyOf = ({ metadata }: KubeObject): string =>
   metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
-/** Returns at most `maxObjects` of the objects, dropping the oldest ones. */
 function newestOf<T extends KubeObject>(objects: T[], { maxObjects, timeOf }: NewestOnly): T[] {
   if (objects.length <= maxObjects) return objects;
   const times = new Map(objects.map((object) => [object, timeOf(object)]));

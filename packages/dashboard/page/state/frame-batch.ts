@@ -6,7 +6,6 @@ const HIDDEN_DELAY_MS = 1000;
 /** Schedules `run` to be called once, later. */
 export type Schedule = (run: () => void) => void;
 
-/** Calls `run` before the next animation frame or, while the page is in the background, after a second. */
 const atNextFrame: Schedule = (run) => {
   const once = () => {
     cancelAnimationFrame(frame);

@@ -4,7 +4,6 @@ import type { Pod } from '../api/objects.ts';
 /** An OOM kill of a container. `time` is in Unix milliseconds. */
 export type MemoryKill = { container: string; time: number };
 
-/** Maximum number of kills to retain for a pod. */
 const MAX_KILLS = 100;
 
 /**

@@ -14,7 +14,6 @@ export type Route =
   | { page: 'unknown' };
 
 const PAGES = ['events', 'images', 'custom'] as const;
-/** Placeholder for the namespace of cluster-scoped objects. */
 const NO_NAMESPACE = '-';
 
 /** Returns the page for a fragment such as `#/pods/default/web`. */

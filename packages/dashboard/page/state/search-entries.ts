@@ -23,14 +23,14 @@ const METRICS = 'metrics.k8s.io';
 type Searched = { resources: readonly Resource[]; namespaces?: readonly string[] };
 
 export class SearchEntries {
-  /** The entries. While they are first read, they are added resource by resource. */
+  /** The search entries. During the first read, they are added resource by resource. */
   readonly entries = signal<readonly SearchEntry[]>([]);
   readonly isReading = signal(false);
   #readMs = Number.NEGATIVE_INFINITY;
   /** The namespaces that were searched when the names were last read. */
   #place: string | undefined;
 
-  /** Reads the names unless they were read within the last 30 seconds. Never rejects. */
+  /** Reads the names of all objects unless they were read within the last 30 seconds. Never rejects. */
   async refresh({ resources, namespaces }: Searched, signal: AbortSignal): Promise<void> {
     const place = namespaces?.join(' ');
     if (this.isReading.value || (Date.now() - this.#readMs < FRESH_MS && place === this.#place)) return;

@@ -12,7 +12,6 @@ export type SearchEntry = {
 
 export type SearchHit = { entry: SearchEntry; score: number };
 
-/** Maximum number of results. */
 const MAX_HITS = 50;
 
 /**

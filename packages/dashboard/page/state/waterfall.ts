@@ -32,7 +32,10 @@ export function chartsOf(spans: readonly TraceSpan[]): Chart[] {
   return starts.length === 0 ? charts.slice(0, 1) : starts;
 }
 
-/** Whether a pod sync did more than its first step, which the kubelet repeats during back-off. */
+/**
+ * Whether the chart shows a startup. During back-off, the kubelet repeats only the first step of a pod sync, so a chart with no other step
+ * does not count.
+ */
 const isStart = ({ bars }: Chart): boolean =>
   bars.length > 1 || bars.some(({ span }) => span.open === true || span.detail !== undefined);
 

@@ -3,7 +3,6 @@ import { builtIn, pathOf } from '../api/resources.ts';
 import { keyProtocol, socketUrl } from '../api/session-key.ts';
 import { EXEC_PROTOCOL, execMessage } from './exec-frames.ts';
 
-/** Maximum length of a program's retained output. */
 const MAX_OUTPUT_CHARACTERS = 256 << 10;
 
 export type ExecTarget = { namespace: string; name: string; container: string };

@@ -105,7 +105,6 @@ export function EventList({ events }: { events: readonly EventObject[] }) {
   );
 }
 
-/** The name of the container that the event refers to, if any. */
 function ContainerName({ event }: { event: EventObject }) {
   const name = eventContainer(event);
   if (name === undefined) return null;

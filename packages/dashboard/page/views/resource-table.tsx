@@ -65,7 +65,6 @@ function filtered(rows: readonly TableRow[], filter: string): readonly TableRow[
   return found.toSorted((a, b) => compareText(sortKeyOf(a), sortKeyOf(b)));
 }
 
-/** Returns the namespace and name of a row's object, used for sorting. */
 const sortKeyOf = ({ object, cells }: TableRow): string =>
   `${object?.metadata.namespace ?? ''}/${object?.metadata.name ?? String(cells[0])}`;
 

@@ -24,7 +24,7 @@ const PAGE_ENTRIES: SearchEntry[] = [
   { name: 'Custom resources', id: 'custom' },
 ].map(({ name, id }) => ({ name, kind: 'page', namespace: '', href: id === '' ? '#/' : pageHref(id) }));
 
-/** Returns all entries, and starts reading the names of objects. */
+/** Returns all search entries, and starts reading the names of objects. */
 function useEntries(): readonly SearchEntry[] {
   const app = useApp();
   const { entries, resources } = app;

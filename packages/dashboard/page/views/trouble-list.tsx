@@ -48,7 +48,6 @@ function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
   return value ?? finding;
 }
 
-/** Number of log lines to show. */
 const LOG_LINES = 3;
 
 function Trouble({ view }: { view: PodView }) {

@@ -141,7 +141,6 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, times: readonly number[], col
   ctx.restore();
 }
 
-/** Returns the value at the top of the vertical scale. */
 const topOf = ({ max }: GraphProps, largest: number): number => max ?? (largest > 0 ? largest * 1.1 : 1);
 
 /** Resolves a custom property to a color value, as required by canvas. */

@@ -5,7 +5,7 @@
 
 /** Matches a string, or a number outside of strings. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-/** Matches an integer with so many digits that it may not be safe as a number. */
+/** Matches an integer with so many digits that a JavaScript number might not represent it exactly. */
 const LONG_INTEGER = /^-?\d{16,}$/;
 
 /** Parses JSON. Integers that a number cannot represent exactly become BigInts. */

@@ -51,7 +51,7 @@ function furthest(a: readonly string[], b: readonly string[]): Map<number, numbe
 const stepsDown = (reached: Map<number, number>, diagonal: number, changes: number): boolean =>
   diagonal === -changes || (diagonal !== changes && reached.get(diagonal - 1)! < reached.get(diagonal + 1)!);
 
-/** Follows the recorded steps backwards, from the ends of both texts to their beginnings. */
+/** Returns the differences by following the steps in `trace` backwards, from the ends of both texts to their beginnings. */
 function walk(a: readonly string[], b: readonly string[], trace: readonly Map<number, number>[]): DiffLine[] {
   const lines: DiffLine[] = [];
   let [x, y] = [a.length, b.length];

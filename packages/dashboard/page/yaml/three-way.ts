@@ -2,7 +2,10 @@
 
 export type Merged = {
   value: unknown;
-  /** Paths of fields changed differently by both sides, such as `spec.replicas`. `value` contains the edited version. */
+  /**
+   * Paths of fields that the edit and the concurrent changes set to different values, such as `spec.replicas`. `value` contains the edited
+   * version of these fields.
+   */
   conflicts: string[];
 };
 

@@ -16,7 +16,9 @@ export type Step =
   /** Shows the differences before applying the edit. */
   | { kind: 'reviewing'; edited: KubeObject; problem?: string }
   | { kind: 'applying' }
-  /** The object was modified after it was read. `conflicts`: paths of fields changed by both sides. */
+  /**
+   * The object was modified after it was read. `conflicts`: paths of fields that this modification and the edit set to different values.
+   */
   | { kind: 'conflict'; base: KubeObject; theirs: KubeObject; merged: KubeObject; conflicts: string[] };
 
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
@@ -101,7 +103,7 @@ function reviewOf(text: string): Step {
   }
 }
 
-/** Reads the object again and merges the edit into it. */
+/** Builds the step that follows a conflict: reads the object again and merges the edit into it. */
 async function conflictOf(path: string, base: KubeObject, edited: KubeObject): Promise<Step> {
   try {
     const theirs = await readObject(path);

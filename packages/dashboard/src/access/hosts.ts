@@ -8,7 +8,7 @@ const HOST = /^(?:\[([\da-f:.]{2,45})\]|([a-z\d][a-z\d.-]{0,252}))(?::\d{1,5})?$
 
 /**
  * Whether a Host header refers to this server. In a DNS rebinding attack, the attacker's host name resolves to this host, and the header
- * contains that name. Any port is accepted because `ssh -L` may forward a different one. `listenHost`: the IP address that the server
+ * contains that name. Any port is accepted because `ssh -L` might forward a different one. `listenHost`: the IP address that the server
  * listens on.
  */
 export function isOwnHost(header: string, listenHost: string): boolean {

@@ -35,7 +35,7 @@ export class UsageSampler {
   }
 
   /**
-   * Takes the first sample immediately; concurrent callers share it. Only starts periodic sampling if this succeeds, because the user may
+   * Takes the first sample immediately; concurrent callers share it. Only starts periodic sampling if this succeeds, because the user might
    * not be allowed to read the statistics.
    */
   async #start(): Promise<void> {

@@ -39,7 +39,9 @@ export function splitTarget(target: string): [path: string, query?: string] {
   return mark === -1 ? [target] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** Whether the response to a request may take minutes, because it is a watch or a followed log. Such a request needs its own connection. */
+/**
+ * Whether the response to a request might take minutes, because it is a watch or a followed log. Such a request needs its own connection.
+ */
 export function isLongLived(target: string): boolean {
   const [path = '', text = ''] = splitTarget(target);
   const query = new URLSearchParams(text);

@@ -57,7 +57,6 @@ function recordOf(target: string, text: string): Record<string, unknown> {
   throw new PodwrightError('unavailable', `${target}: the answer is not a JSON object`);
 }
 
-/** Parses JSON. Returns undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -66,7 +66,7 @@ export async function readUpstream(
   }
 }
 
-/** The server closed the keep-alive connection before receiving the request. */
+/** Thrown if the server closed the keep-alive connection before receiving the request. */
 class StaleConnection extends PodwrightError {}
 
 function withCredentials(call: UpstreamCall, authorization: string | undefined): UpstreamCall {

@@ -23,7 +23,7 @@ export class AnswerCache {
 
   /** Caches a response if it is cacheable, and returns it with its arrival time. */
   add(question: ForwardedQuestion, given: UpstreamAnswer): TimedAnswer {
-    // a datagram may be a slice of a larger allocation, so copy it
+    // a datagram might be a slice of a larger allocation, so copy it
     const answer = { ...given, message: Buffer.from(given.message) };
     const timed = { answer, atMs: this.#now(), lifetimeSeconds: lifetimeSeconds(given) };
     if (timed.lifetimeSeconds > 0 && answer.message.length <= MAX_CACHED_BYTES)

@@ -17,7 +17,7 @@ export type ForwardedQuestion = Question & { dnssecOk: boolean; checkingDisabled
 
 export type ExchangeOptions = { endpoint: Endpoint; timeoutMs: number; withEdns: boolean; signal: AbortSignal };
 
-/** Returned by `askByUdp` after several responses that do not match the question, which may be attempts at spoofing. */
+/** Returned by `askByUdp` after several responses that do not match the question, which might be attempts at spoofing. */
 export const FORGED = 'forged';
 
 /**

@@ -20,7 +20,7 @@ export type FakeReply = {
 /** A received query. `port` is the client's. */
 export type Asked = { query: Query; isTcp: boolean; port: number };
 
-/** Decides what the resolver sends: nothing, one or more responses, or raw bytes. */
+/** Decides how the fake resolver responds to a query: not at all, with one or more replies, or with raw bytes. */
 export type Behaviour = (asked: Asked) => FakeReply | FakeReply[] | Buffer | undefined;
 
 export function replyBytes(query: Query, reply: FakeReply): Buffer {
@@ -41,7 +41,7 @@ export class FakeResolver implements AsyncDisposable {
   readonly #udp: Socket;
   readonly #tcp: Server;
 
-  /** Port 0 selects a port that is free for both UDP and TCP. */
+  /** Starts a fake resolver. Port 0 selects a port that is free for both UDP and TCP. */
   static async start(behaviour: Behaviour, { address = '127.0.0.1', port = 0 } = {}): Promise<FakeResolver> {
     for (let attempt = 1; ; attempt++) {
       const resolver = new FakeResolver(behaviour);

@@ -19,7 +19,7 @@ export type UpstreamAnswer = {
 export type Asked = { id: number; question: Question };
 
 /**
- * Parses a resolver's response. Returns `undefined` for a message that does not match the query, because the real response may still
+ * Parses a resolver's response. Returns `undefined` for a message that does not match the query, because the real response might still
  * follow. Throws `invalid_argument` if the message matches but is malformed.
  */
 export function readAnswer(message: Buffer, asked: Asked): UpstreamAnswer | undefined {

@@ -1,7 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import { MAX_WAITING, MAX_WAITING_PER_CLIENT } from './limits.ts';
 
-/** A question's slot. `refused` aborts with `resource_exhausted` if the slot is given to another client. */
+/**
+ * A slot for a question that waits for resolvers. `refused` aborts with `resource_exhausted` if the slot is reassigned to another client.
+ */
 export type Place = Disposable & { refused: AbortSignal };
 
 /** Limits the questions waiting for resolvers, and shares the slots fairly among the clients. */

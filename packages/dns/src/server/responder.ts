@@ -153,7 +153,10 @@ function forwardedQuestion({ question, flags, edns }: Query): ForwardedQuestion 
   return { ...question, dnssecOk: edns?.dnssecOk ?? false, checkingDisabled };
 }
 
-/** As in CoreDNS, too many questions result in REFUSED, so that the client may try another server. */
+/**
+ * Returns the response code for a query that failed. As in CoreDNS, this is REFUSED if too many questions are waiting, so that clients try
+ * another server.
+ */
 function failureCode(error: unknown): number {
   return errorCode(error) === 'resource_exhausted' ? RCODE.REFUSED : RCODE.SERVFAIL;
 }

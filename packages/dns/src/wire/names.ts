@@ -19,8 +19,8 @@ const POINTER_BITS = 0xc0;
 export type ReadName = { name: string; end: number };
 
 /**
- * Parses a name. Throws `invalid_argument` if it is invalid. A pointer must point to before the labels it follows, so the name in a
- * question contains none.
+ * Parses a name. Throws `invalid_argument` if it is invalid. A compression pointer must point to an offset before the labels it follows, so
+ * the name in a question contains no pointers.
  */
 export function readName(message: Buffer, offset: number): ReadName {
   let name = '';

@@ -25,7 +25,10 @@ export type Answer = {
   alias?: string;
 };
 
-/** Version of the specification, as required by its section 2.2. As in CoreDNS, clients may cache this record for `VERSION_TTL_SECONDS`. */
+/**
+ * Version of the Kubernetes DNS specification, published as a TXT record (section 2.2 of the specification). As in CoreDNS, clients may
+ * cache the record for `VERSION_TTL_SECONDS`.
+ */
 const SCHEMA_VERSION = '1.1.0';
 const VERSION_TTL_SECONDS = 28_800;
 
@@ -57,7 +60,7 @@ function empty(rcode: number): Answer {
   return { rcode, answers: [], authorities: [], additionals: [] };
 }
 
-/** Returns the answer for a name that does not exist (NXDOMAIN) or has no record of the type (RFC 2308). */
+/** Returns the answer for a name that does not exist (NXDOMAIN) or has no records of the queried type (RFC 2308). */
 function negative(records: ClusterRecords, rcode: number): Answer {
   if (rcode === RCODE.NXDOMAIN && !records.isComplete) return empty(RCODE.SERVFAIL);
   return { ...empty(rcode), authorities: [authorityOf(records)] };

@@ -16,7 +16,6 @@ export class ClusterIndex implements ClusterRecords {
   readonly #services = new Map<string, IndexedService>();
   /** Ready endpoints by service, then by EndpointSlice. */
   readonly #slices = new Map<string, Map<string, SliceEndpoints>>();
-  /** The service of each EndpointSlice. */
   readonly #serviceOf = new Map<string, string>();
   readonly #serviceNames = new NamesByAddress();
   readonly #endpointNames = new NamesByAddress();
@@ -112,7 +111,7 @@ export class ClusterIndex implements ClusterRecords {
     this.#changed();
   }
 
-  /** As in CoreDNS, the serial number is the time of the last change, but here it increases with every change. */
+  /** Increases the zone's serial number. As in CoreDNS, it is the time of the last change, but here it increases with every change. */
   #changed(): void {
     this.#serial = Math.max(this.#serial + 1, Math.floor(Date.now() / 1000)) >>> 0;
   }

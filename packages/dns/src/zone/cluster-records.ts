@@ -59,7 +59,7 @@ export interface ClusterRecords {
   readonly domain: string;
   /** The zone's serial number, which increases with each change. */
   readonly serial: number;
-  /** Whether all objects have been read. Until then, a name that is not found may still exist. */
+  /** Whether all objects have been read. Until then, a name that is not found might still exist. */
   readonly isComplete: boolean;
   /** Addresses of the DNS server itself. */
   readonly serverAddresses: readonly string[];

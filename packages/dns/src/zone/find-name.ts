@@ -42,7 +42,7 @@ function serverName(
   return { kind: 'addresses', addresses: byFamily(records.serverAddresses), targets: NO_TARGETS };
 }
 
-/** A pod's name is its address with dashes. The existence of the pod is not checked (like `pods insecure` in CoreDNS). */
+/** Looks up a pod's name, which is its IP address with dashes. Whether the pod exists is not checked (like `pods insecure` in CoreDNS). */
 function podName(label: string): FoundName | undefined {
   const isIPv4Label = label.split('-').length === 4 && !label.includes('--');
   const address = label.replaceAll('-', isIPv4Label ? '.' : ':');
@@ -66,7 +66,10 @@ function serviceName(labels: readonly string[], namespace: string, records: Clus
 
 type ServicePlace = { service: ServiceEntry; relative: string };
 
-/** Caches lookups of existing names only, so the cache has at most one entry per endpoint. */
+/**
+ * Returns the cached result of a lookup, or calls `find` and caches its result. Called only for names that exist, so the cache has at most
+ * one entry per endpoint.
+ */
 function remembered({ service }: ServicePlace, label: string, find: () => FoundName): FoundName {
   const found = service.found.get(label) ?? find();
   service.found.set(label, found);
@@ -106,7 +109,7 @@ function ownTargets({ service, relative }: ServicePlace, numbers: readonly numbe
   return numbers.slice(0, limit).map((port) => ({ relative, addresses: service.addresses, port }));
 }
 
-/** Maximum number of endpoint/port pairs to examine per target. A target may have several pairs, one per address of the endpoint. */
+/** Maximum number of endpoint/port pairs to examine per target. A target can have several pairs, one per address of the endpoint. */
 const PAIRS_PER_TARGET = 4;
 
 function endpointTargets(relative: string, groups: readonly EndpointGroup[], limit: number): ServiceTarget[] {

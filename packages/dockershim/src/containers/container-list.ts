@@ -66,7 +66,6 @@ function matches({ id = '', podSandboxId = '', labels = {} }: Listed, filter: Cr
   return matchesLabels(labels, filter.labelSelector);
 }
 
-/** Converts an entry of the Engine's container list to an entry of a ListContainers response. */
 function listedContainer(container: ContainerSummary): Listed {
   const { labels, annotations, userSpecifiedImage } = givenMarks(container.Labels);
   const { name, attempt } = container.Names.map(parseName).find((one) => one !== undefined)!;

@@ -86,7 +86,7 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
     OomScoreAdj: oomScoreAdj,
     CgroupParent,
     Runtime,
-    // only containers with the same user mapping can share namespaces
+    // the container must use the sandbox's user mapping, because only containers with the same user mapping can share namespaces
     ...(UsernsMode !== '' && { UsernsMode }),
     RestartPolicy: { Name: 'no' },
   };

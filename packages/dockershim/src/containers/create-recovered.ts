@@ -7,7 +7,7 @@ import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { isOurs } from '../labels/ownership.ts';
 
-/** Maximum number of attempts to create a container. Other containers may take and release its name in between. */
+/** Maximum number of attempts to create a container. Between attempts, other containers might take and release its name. */
 const MAX_TRIES = 3;
 
 type Dependencies = { engine: Pick<Engine, 'containers'>; logger: Logger; signal: AbortSignal };
@@ -15,7 +15,7 @@ type Dependencies = { engine: Pick<Engine, 'containers'>; logger: Logger; signal
 /**
  * Creates a container of a pod, even if its name is taken. Removes a stopped container left by an earlier attempt; fails with
  * `already_exists` if that container is running. If the name belongs to another client's container or to one that no longer exists (a
- * killed Engine may not release names), appends a suffix to the new container's name.
+ * killed Engine might not release names), appends a suffix to the new container's name.
  */
 export async function createRecovered(name: string, spec: ContainerSpec, dependencies: Dependencies): Promise<string> {
   const { engine, logger, signal } = dependencies;

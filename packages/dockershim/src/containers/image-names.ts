@@ -15,7 +15,7 @@ export class ImageNameCache {
     this.#images = images;
   }
 
-  /** Returns the names of an image, or `undefined` if the image has been removed. Its containers may still exist. */
+  /** Returns the names of an image, or `undefined` if the image has been removed, which is possible while containers still use it. */
   async find(id: string, signal: AbortSignal): Promise<ImageNames | undefined> {
     const oldestMs = performance.now() - IMAGE_NAMES_CACHE_MS;
     for (const [key, { atMs }] of this.#cache) if (atMs < oldestMs) this.#cache.delete(key);

@@ -31,7 +31,7 @@ export class EngineArchives {
     const query = { fromSrc: '-', repo: name, tag, changes: change };
     const call = { what: `make image ${name}`, method: 'POST', path: '/images/create', query } as const;
     using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // bounded, because the archive is small
-    // the Engine may report errors after sending a success status
+    // the Engine might report an error after sending a success status
     for await (const { error } of this.#take({ ...call, archive, signal: bound }))
       if (error !== undefined) throw engineError(call.what, 500, error);
   }
@@ -72,5 +72,5 @@ function parseLine(what: string, text: string): z.infer<typeof line> {
   }
 }
 
-/** Timeout of calls that transfer an archive: the Engine responds only once it has read the archive, which may be many gigabytes. */
+/** Timeout of calls that transfer an archive: the Engine responds only once it has read the archive, which might be many gigabytes. */
 const ARCHIVE_TIMEOUT_MS = 3_600_000;

@@ -83,8 +83,8 @@ export class EngineExec {
 }
 
 /**
- * The detach sequence for attach sessions on a terminal. The Engine always has one, and holds back input that may be the start of it. This
- * sequence cannot be typed, because its bytes never occur in UTF-8. Percent-encoded for use in a query string.
+ * The detach sequence for attach sessions on a terminal. The Engine always has one, and holds back input that might be the start of it.
+ * This sequence cannot be typed, because its bytes never occur in UTF-8. Percent-encoded for use in a query string.
  */
 const ATTACH_DETACH_KEYS = '%FF,%FE,%FF,%FD,%FF,%FE,%FF,%FC';
 /** The detach sequence for execs, where the Engine accepts only names of control characters. */

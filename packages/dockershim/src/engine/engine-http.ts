@@ -54,12 +54,12 @@ export class EngineHttp {
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
   }
 
-  /** A counter that is incremented before and after each call that may change the Engine's state. */
+  /** A counter that is incremented before and after each call that might change the Engine's state. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Whether a call that may change the Engine's state is in flight. */
+  /** Whether a call that might change the Engine's state is in flight. */
   get isChanging(): boolean {
     return this.#changing > 0;
   }

@@ -58,7 +58,7 @@ function reportingVerbs({ runPodSandbox, startContainer }: ReportingVerbs, sourc
       try {
         return await startContainer(request, context);
       } catch (error) {
-        // if the Engine did not respond, it may still have started the container, in which case it sends the start event itself
+        // if the Engine did not respond, it might still have started the container, in which case it sends the start event itself
         if (errorCode(error) !== 'unavailable' && !context.signal.aborted)
           source.report(request.containerId, 'stopped');
         throw error;

@@ -63,7 +63,7 @@ export class PodEventSource {
     }
   }
 
-  /** Follows the events of a single connection until it ends. */
+  /** Publishes the events of a single event stream of the Engine, until the stream ends. */
   async #follow(watch: Watch, signal: AbortSignal): Promise<void> {
     const connection = new AbortController();
     const fromMs = watch.sinceMs;
@@ -73,7 +73,7 @@ export class PodEventSource {
       const listedAtMs = await this.#catchUp(watch, both);
       for await (const event of events) {
         if (event.atMs < fromMs) continue;
-        // simultaneous events may arrive in any order
+        // `sinceMs` never decreases, because simultaneous events might arrive in any order
         watch.sinceMs = Math.max(watch.sinceMs, event.atMs);
         const podEvent = podEventOf(event);
         if (podEvent === undefined) continue;
@@ -85,7 +85,7 @@ export class PodEventSource {
   }
 
   /**
-   * Publishes events that were missed, derived from a container list. Returns when the list was fetched: the list may already reflect
+   * Publishes events that were missed, derived from a container list. Returns when the list was fetched: the list might already reflect
    * stream events from before that time. Returns 0 for the first list.
    */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {

@@ -58,7 +58,9 @@ async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal)
   }
 }
 
-/** Whether the image may be built locally after this pull error. It may not if a registry has rejected its name or the credentials. */
+/**
+ * Whether this pull error allows the image to be built locally. It does not if a registry has rejected the image's name or the credentials.
+ */
 function mayBeBuilt(error: unknown): boolean {
   return ['unavailable', 'deadline_exceeded', 'unknown'].includes(errorCode(error));
 }
@@ -85,7 +87,7 @@ export function pauseCommand(program: (typeof PAUSES)[number], path: string): st
   return [path, 'sh', '-c', `trap 'kill $!; exit 0' TERM INT; while :; do ${path} sleep 2147483647 & wait; done`];
 }
 
-/** Builds the image and returns the host path of the program in it. */
+/** Builds the sandbox image from the first of the `PAUSES` programs installed on the host, and returns that program's path. */
 async function makeImage(
   { engine }: Needs,
   { name, tag }: { name: string; tag: string },

@@ -94,7 +94,6 @@ function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   };
 }
 
-/** Finds an image by reference or ID. Returns `undefined` if it does not exist. */
 async function findImage(
   { images }: Needs['engine'],
   reference: string,

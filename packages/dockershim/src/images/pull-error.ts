@@ -34,8 +34,8 @@ export function pullError(reference: string, error: unknown): unknown {
 }
 
 /**
- * Whether an error comes from the registry. The Engine uses these status codes for registry errors, and others for errors in the call
- * itself.
+ * Whether an error comes from the registry, judging by its status code: the Engine reports registry errors as 403, 404 or 500, and errors
+ * in the call itself with other codes.
  */
 function isOfRegistry(error: unknown): error is EngineError {
   return error instanceof EngineError && [403, 404, 500].includes(error.statusCode);

@@ -19,7 +19,7 @@ export class PullRefusal extends Error {
   }
 }
 
-/** Status of a layer being unpacked. During that time, the Engine may report no progress if the layer is large or the disk is slow. */
+/** Status of a layer being unpacked. During that time, the Engine might report no progress if the layer is large or the disk is slow. */
 const UNPACKING = 'Extracting';
 const UNPACKED = 'Pull complete';
 

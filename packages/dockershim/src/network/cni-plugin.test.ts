@@ -14,7 +14,7 @@ const pod = { namespace: 'shop', name: 'web', uid: 'u-1', sandboxId: 'a'.repeat(
 const settings = { hairpinMode: 'none', nonMasqueradeCidr: '10.0.0.0/8', mtu: 1400 } as const;
 const signal = AbortSignal.timeout(60_000);
 const portOf = (mapping: MessageInitShape<typeof PortMappingSchema>) => create(PortMappingSchema, mapping);
-/** Uses this process's namespace as the pod's; the plugins are scripts that do not touch it. */
+/** A network setup that uses this process's network namespace as the pod's. The plugins are scripts that do not touch the namespace. */
 const setup = {
   pod,
   netnsPath: '/proc/self/ns/net',
@@ -126,7 +126,7 @@ test('a pod is torn down with its setup configuration, repeatedly and even after
   const down = { pod, portMappings: [] };
   await plugin.tearDownPod(down, signal);
   assert.deepEqual(await fake.journal(), ['ADD old', 'DEL old']);
-  // the sandbox's process has exited and its PID may be reused, so CNI_NETNS is empty
+  // the sandbox's process has exited and its PID might be reused, so CNI_NETNS is empty
   assert.ok((await fake.environment('DEL', 'old')).includes('CNI_NETNS='));
   await plugin.tearDownPod(down, signal);
   assert.deepEqual((await fake.journal()).slice(2), ['DEL new']);

@@ -38,7 +38,7 @@ export type CniPluginOptions = {
 type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
 
 /**
- * A path that is never a network namespace. With an empty path, the path in the pod's record would be used, but its PID may have been
+ * A path that is never a network namespace. With an empty path, the path in the pod's record would be used, but its PID might have been
  * reused by now.
  */
 const NO_NAMESPACE = '/proc/0/ns/net';
@@ -110,7 +110,7 @@ export class CniPlugin implements NetworkPlugin {
   ): Promise<PodNetworkStatus | undefined> {
     const recorded = this.#recorded(sandboxId);
     if (recorded !== undefined && recorded !== 'damaged') return { ips: recorded };
-    // the pod may have been set up by a different dockershim, so use the addresses of its interface
+    // the pod might have been set up by a different dockershim, so use the addresses of its interface
     const ips = await this.#assigned(netnsPath);
     return ips.length === 0 ? undefined : { ips };
   }
@@ -175,7 +175,7 @@ export class CniPlugin implements NetworkPlugin {
     return await this.#namespaces.addresses(netnsPath).catch(() => []);
   }
 
-  /** Returns the addresses in the pod's record, or `undefined` if no setup has completed. */
+  /** Returns the addresses in the pod's record, `undefined` if no setup has completed, or `damaged` if the record cannot be read. */
   #recorded(sandboxId: string): string[] | 'damaged' | undefined {
     try {
       const result = this.#client.result({ containerId: sandboxId, ifName: 'eth0' });

@@ -14,7 +14,6 @@ import {
 } from '@podwright/system';
 import type { HairpinMode } from './network-plugin.ts';
 
-/** The name of a pod's network interface in Kubernetes. */
 const INTERFACE_NAME = 'eth0';
 
 /** Performs netlink operations in the pods' network namespaces. */

@@ -7,7 +7,7 @@ import { rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** Maximum number of attempts to create a sandbox. Attempts may fail because the image is missing or the name is taken. */
+/** Maximum number of attempts to create a sandbox. Attempts might fail because the image is missing or the name is taken. */
 const MOST_TRIES = 4;
 
 /**
@@ -45,7 +45,7 @@ function isMissingImage(error: unknown): boolean {
 }
 
 /**
- * Frees a name and returns it. If the name belongs to another client's container or to one that no longer exists (a killed Engine may not
+ * Frees a name and returns it. If the name belongs to another client's container or to one that no longer exists (a killed Engine might not
  * release names), returns the name with a suffix instead.
  */
 async function freeName(

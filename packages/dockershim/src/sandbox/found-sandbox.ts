@@ -6,7 +6,7 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 import { netnsPathOf } from './sandbox-netns.ts';
 
-/** A sandbox as described by its container and its checkpoint, either or both of which may be missing. */
+/** A sandbox as described by its container and its checkpoint. One or both of them might be missing. */
 export type FoundSandbox = {
   id: string;
   /** The sandbox's container; `undefined` if there is none, or if it belongs to another client. */

@@ -15,7 +15,7 @@ import { sandboxStop } from './sandbox-stop.ts';
 const ID = 'a'.repeat(64);
 const context = { signal: AbortSignal.timeout(30_000), service: '', method: '' };
 
-/** A fake Engine with one container. */
+/** A fake Engine with a single container, which is always running. */
 function engineOf() {
   let made: { Name: string; Config: ContainerSpec } | undefined;
   const containers = {

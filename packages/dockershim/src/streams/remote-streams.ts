@@ -1,7 +1,7 @@
 import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** Returns the streams requested by the client. Drains the others so that the process does not block. */
+/** Returns the streams requested by the client. Drains the process's other streams so that the process does not block. */
 export function remoteStreams(
   { stdin, stdout, stderr }: EngineStreams,
   choice: StreamChoice,

@@ -22,7 +22,10 @@ export async function unstartedCommand({ stdout }: EngineStreams): Promise<Unsta
   return { reason, exitCode: exitCodeOf(reason) };
 }
 
-/** Derives the exit code from the OCI runtime's message. Docker 20.10 itself reports 126 in both cases. */
+/**
+ * Derives the exit code that a shell would report from the OCI runtime's message: 127 for a missing command, 126 for one that cannot be
+ * executed. Docker 20.10 itself reports 126 for both.
+ */
 export function exitCodeOf(reason: string): number {
   return /executable file not found|no such file or directory/i.test(reason) ? NOT_FOUND : NOT_EXECUTABLE;
 }

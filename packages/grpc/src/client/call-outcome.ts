@@ -22,7 +22,6 @@ export class CallOutcome {
   readonly #stream: Http2Stream;
   readonly #session: Session;
   #isAnswered = false;
-  /** Whether the stream ended because the connection was closed. */
   #isLost = false;
   #status: { code: number; message: string } | undefined;
   #refusal: PodwrightError | undefined;
@@ -100,7 +99,7 @@ export class CallOutcome {
     this.#isAnswered = true;
   }
 
-  /** Rejects a non-gRPC response without reading its body, which is meaningless and may never end. */
+  /** Rejects a non-gRPC response without reading its body, which is meaningless and might never end. */
   #refuseForeign(fields: ReadonlyMap<string, string>): void {
     const [status, type = 'none'] = [Number(fields.get(':status')), fields.get('content-type')];
     if (status !== 200)

@@ -45,7 +45,6 @@ export type ConnectionOptions = {
   maxReceiveBytes?: number;
 };
 
-/** A call whose request has been sent. */
 type Begun = { outcome: CallOutcome; session: Session };
 
 /**

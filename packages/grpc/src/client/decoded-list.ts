@@ -12,7 +12,6 @@ type Known<E extends DescMessage> = {
   round: number;
 };
 
-/** The range of an item's bytes within a response. */
 type Range = { begin: number; end: number };
 
 /**
@@ -82,8 +81,8 @@ function isSame<E extends DescMessage>({ bytes, maps }: Known<E>, list: Buffer, 
 }
 
 /**
- * Returns the range from the first map entry to the last. Returns an empty range at the end if the item has no maps, or if another field
- * lies between the entries.
+ * Returns the range from the first to the last map entry in an encoded item. Returns an empty range at the end if the item has no maps, or
+ * if another field lies between the entries.
  */
 function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['maps'] {
   const numbers = new Set(fields.filter(({ fieldKind }) => fieldKind === 'map').map(({ number }) => number));

@@ -34,7 +34,6 @@ export class Session {
   /** The last stream that the server will process, according to its GOAWAY; `Infinity` until a GOAWAY is received. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isDestroyed = false;
-  /** The error that ended the connection; `undefined` until then. */
   #error: unknown;
 
   /** `onClose` is called when the session has ended. */

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import { MAX_UNREAD_ANSWERS } from '../limits.ts';
 
-/** Writes frames to a socket whose peer may not be reading. */
+/** Writes frames to a socket whose peer might not be reading. */
 export class FrameWriter {
   readonly #socket: Duplex;
   readonly #onFlood: (error: PodwrightError) => void;

@@ -35,7 +35,6 @@ export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
-/** The header of an outgoing frame. Its length is that of the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
 /** A buffer of outgoing frames, and the position at which the next frame is written. */
 type Position = { bytes: Buffer; at: number };

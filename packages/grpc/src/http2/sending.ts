@@ -89,7 +89,6 @@ export class Sending {
     else stream.listener?.onSent?.();
   }
 
-  /** Writes a stream's headers, `size` bytes of its data and, if no data remains, its trailers. */
   #write(stream: Http2Stream, size: number): void {
     const { unsent, trailers, id: streamId } = stream;
     const head = this.#headOf(stream);

@@ -39,7 +39,7 @@ export class RawConnection {
     return new RawStream(session, { head: encodeLiterals(fields), body: request, signal, lost });
   }
 
-  /** Ends all calls. */
+  /** Ends all calls and closes the connection. */
   close(): void {
     this.#channel.close();
   }
@@ -83,7 +83,7 @@ export class RawStream {
     return this.#headers.promise;
   }
 
-  /** Resolves when the call has ended. Messages received before that may still be unread. */
+  /** Resolves when the call has ended. Messages received before that might still be unread. */
   get ended(): Promise<RawEnd> {
     return this.#ended.promise;
   }

@@ -4,7 +4,7 @@ import type { GrpcCall } from './grpc-call.ts';
 
 /**
  * An in-flight call. When it is abandoned (because its client disconnected, its deadline passed, or the server is closing), its signal
- * aborts and its races reject. This never happens after `end`, which must be called once the call has been answered.
+ * aborts and the promises returned by `race` reject. This never happens after `end`, which must be called once the call has been answered.
  */
 export class ActiveCall {
   readonly streaming: boolean;
@@ -18,7 +18,7 @@ export class ActiveCall {
     this.end = end;
   }
 
-  /** Created on first use, because calls that are answered from memory do not need a signal. */
+  /** The call's abort signal. Created on first use, because calls that are answered from memory do not need one. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -46,7 +46,7 @@ export class ActiveCall {
   }
 }
 
-/** The in-flight calls of a server, which are ended when the server closes. */
+/** The in-flight calls of a server, which are aborted when the server closes. */
 export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
 

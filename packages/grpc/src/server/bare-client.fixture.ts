@@ -54,7 +54,6 @@ export function requestHeaders(method: string, ...more: HeaderField[]): HeaderFi
   ];
 }
 
-/** Encodes the HTTP/2 frames of a call. */
 export function callFrames(streamId: number, fields: readonly HeaderField[], message: Uint8Array): Buffer {
   const headers = headersFrames(encodeLiterals(fields), { streamId, endStream: false });
   return Buffer.concat([headers, frame({ type: FRAME_TYPE.data, flags: 1, streamId }, withPrefix(message))]);
@@ -104,7 +103,6 @@ export class BareClient {
     return this.#frames;
   }
 
-  /** Waits until the server has sent a matching frame. */
   frame(isIt: (frame: Frame) => boolean): Promise<Frame> {
     return waitFor(() => this.frames().find(isIt), { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
   }

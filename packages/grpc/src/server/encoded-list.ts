@@ -5,7 +5,7 @@ import { withPrefix } from '../message-reader.ts';
 /** The LEN wire type (protobuf.dev, "Encoding"). */
 const LENGTH_DELIMITED: WireType.LengthDelimited = 2;
 
-/** The property of a response that holds its encoded bytes. */
+/** Key of the property that holds a response's encoded bytes. */
 const SENT = Symbol('sent');
 
 /** Returns the encoded bytes of a response built by `encodedList`, or `undefined` for any other response. */

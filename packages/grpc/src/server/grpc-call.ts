@@ -11,7 +11,7 @@ const MAX_DETAILS = 4096;
 /** Units of the `grpc-timeout` header, in ms. */
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
-/** The headers of a response. */
+/** The header fields that begin every gRPC response. */
 export const HEADERS: readonly HeaderField[] = [
   [':status', '200'],
   ['content-type', 'application/grpc'],
@@ -32,7 +32,6 @@ export type CallStream = {
   cut(code?: number): void;
 };
 
-/** Receives the bytes of a call's request. */
 type RequestReader = { onData: (bytes: Buffer) => void; onEnd: () => void };
 
 /**
@@ -116,7 +115,10 @@ export class GrpcCall implements StreamListener {
     this.#stream.send({ head: HEAD });
   }
 
-  /** Sends one of several responses, with its prefix. Resolves when there is room for the next one, or when the stream is closed. */
+  /**
+   * Sends one response of a streaming call; the buffer includes its prefix. Resolves when there is room for the next response, or when the
+   * stream is closed.
+   */
   async send(response: Buffer): Promise<void> {
     this.#stream.send({ data: response });
     if (this.#stream.unsentBytes === 0) return;

@@ -75,7 +75,9 @@ async function next(client: BareClient, isIt: (one: ReturnType<BareClient['frame
 }
 const settled = (client: BareClient) => next(client, () => true);
 
-/** Floods the server with copies of these frames, from a client that never reads, until the server disconnects the client. */
+/**
+ * Floods the server with the frames of one round after another, from a client that never reads, until the server disconnects the client.
+ */
 async function assertFloodEnds(t: TestContext, frames: (round: number) => Buffer): Promise<void> {
   const client = await BareClient.open(t, await startServer(t));
   client.socket.pause();
@@ -121,7 +123,7 @@ test('a client that resets more than a thousand calls at once is disconnected', 
 
 test('unread request data beyond the stream’s window ends the connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  // the client's window blocks the first response, so the handler does not read the second request yet
+  // the client's flow-control window of 0 bytes blocks the first response, so the handler does not read the second request yet
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: data, streamId: 1 }, bytes(5)));

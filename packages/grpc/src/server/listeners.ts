@@ -143,7 +143,7 @@ function limitWaiting(listener: Http2Server): void {
   listener.on('secureConnection', (socket: Socket) => waiting.delete(nameOf(socket)));
 }
 
-/** Creates the HTTP/2 server, with TLS if configured. Throws if a certificate or key is invalid. */
+/** Creates the HTTP/2 server for TCP clients, with TLS if configured. Throws if a certificate or key is invalid. */
 async function createHttp2Server(tls: TcpOptions['tls']): Promise<Http2Server> {
   const { createServer, createSecureServer } = await import('node:http2');
   if (tls === undefined) return createServer(NODE_SESSION_BOUNDS);

@@ -70,8 +70,8 @@ export class NodeSession {
 }
 
 /**
- * Returns the size of a header list as counted by RFC 7541 (4.1). node:http2 applies its own limit only to clients that have acknowledged
- * its settings.
+ * Returns the size of a header list as counted by RFC 7541 (4.1), for a limit that also applies to clients that have not acknowledged the
+ * server's settings; node:http2 applies its own limit only to clients that have.
  */
 function sizeOf(fields: readonly HeaderField[]): number {
   return fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);

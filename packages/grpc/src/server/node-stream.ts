@@ -65,8 +65,8 @@ export class NodeStream implements CallStream {
   }
 
   /**
-   * Resets the stream if its response has been sent completely, because a reset would discard frames that node:http2 has not sent yet.
-   * Otherwise this is called again when more data is received.
+   * Resets the stream if its response has been sent completely, because a reset would discard frames that node:http2 has not sent yet. If
+   * the response is incomplete, this function is called again when more request data is received.
    */
   #cut(): void {
     const stream = this.#stream;

@@ -52,7 +52,7 @@ export function serveStream(served: ServedMethod): AnswerCall {
   };
 }
 
-/** Reads the request, runs `work` with its context, and reports the result to the observer before ending the call. */
+/** Reads a call's request, runs `work` with the call's context, and reports the outcome to the observer before the call ends. */
 async function answer(
   { service, method, calls, observer }: ServedMethod,
   call: GrpcCall,
@@ -135,7 +135,7 @@ function decode(schema: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-/** Encodes a response, including its prefix. */
+/** Encodes a response message, preceded by gRPC's 5-byte prefix. */
 function encode(schema: DescMessage, fields: object): Buffer {
   const bytes = sentBytes(fields) ?? withPrefix(encodeFields(schema, fields));
   const sizeBytes = bytes.length - PREFIX_BYTES;

@@ -72,7 +72,6 @@ export async function serveServices(services: HandledService[], options: ServeOp
   };
 }
 
-/** Adds a service's methods to the map of all served methods, keyed by path. */
 function addService(
   methods: Map<string, AnswerCall>,
   { service, handlers, definition = {} }: HandledService,

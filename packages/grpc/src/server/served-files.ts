@@ -1,7 +1,7 @@
 import { clone, type DescFile, toBinary } from '@bufbuild/protobuf';
 import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 
-/** A service as served. Its package may differ from that of its proto file, and it may lack some of the file's methods. */
+/** A service as served. Its package can differ from that of its proto file, and it can lack some of the file's methods. */
 export type ServedService = {
   fullName: string;
   packageName: string;
@@ -84,7 +84,6 @@ function symbolsOf(file: FileDescriptorProto): string[] {
   ];
 }
 
-/** Returns messages and their nested messages, by full name. */
 function withNested(scope: string, messages: DescriptorProto[]): { name: string; message: DescriptorProto }[] {
   return messages.flatMap((message) => {
     const name = `${scope}.${message.name}`;

@@ -18,7 +18,6 @@ const EMPTY = Buffer.alloc(0);
 const request = (text: string) => toBinary(EchoRequestSchema, create(EchoRequestSchema, { text }));
 const nameIn = (message: Buffer) => fromBinary(EchoResponseSchema, message).text;
 
-/** Asserts that the server has answered the call on this stream. */
 async function assertAnswered(client: BareClient, streamId = 1, name = ''): Promise<void> {
   const { status, message, resetCode } = await client.reply(streamId);
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);

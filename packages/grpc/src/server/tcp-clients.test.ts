@@ -274,7 +274,7 @@ test('unread request data over TCP waits in its stream’s window', async (t) =>
       name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
     ],
   );
-  // the client's window blocks the first response, so the handler does not read the second request yet
+  // the client's flow-control window of 0 bytes blocks the first response, so the handler does not read the second request yet
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: FRAME_TYPE.data, streamId: 1 }, bytes(5)));

@@ -1,8 +1,7 @@
 import type { CgroupStats } from './stats.ts';
 
-/** Minimum interval for computing CPU usage. */
+/** Minimum time between the two samples from which a CPU usage rate is computed. */
 const SAMPLE_MS = 100;
-/** Age at which samples are discarded. */
 const SAMPLE_LIFETIME_MS = 600_000;
 
 type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };

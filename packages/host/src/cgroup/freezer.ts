@@ -37,7 +37,7 @@ export type FreezeOptions = {
 export type FrozenCgroup = AsyncDisposable & { frozenAtMs: number };
 
 /**
- * Freezes the processes of the cgroup and its descendants. Some may still be in a system call, and freeze when it returns. Returns
+ * Freezes the processes of the cgroup and its descendants. Processes in a system call freeze only when the call returns. Returns
  * `undefined` if the cgroup cannot be frozen, or is already frozen by another program. If the cgroup stays frozen because the host was shut
  * down or all programs were killed at once, `thawCgroup` thaws it.
  */
@@ -74,8 +74,8 @@ export async function freezeCgroup(
 }
 
 /**
- * Thaws a cgroup that is itself frozen, not just through an ancestor. Returns whether it was. For cgroups left frozen by a Podwright
- * process that was killed.
+ * Thaws a cgroup that is itself frozen, not just through an ancestor. Returns whether the cgroup was frozen. For cgroups left frozen by a
+ * Podwright process that was killed.
  */
 export function thawCgroup(hierarchy: CgroupHierarchy, path: string): boolean {
   const freezer = freezerOf(hierarchy, path);
@@ -145,7 +145,9 @@ async function startThawer(
   return thawer.pid === undefined ? undefined : thawer;
 }
 
-/** Ends the thawer after the cgroup has been thawed. Waits for it to exit, so that it cannot thaw the cgroup once that is frozen again. */
+/**
+ * Ends the thawer after the cgroup has been thawed. Waits for the thawer to exit, so that it cannot thaw the cgroup after another freeze.
+ */
 async function endThawer(thawer: StartedProgram): Promise<void> {
   const ended = thawer.exitCode === null && thawer.signalCode === null ? once(thawer as never, 'exit') : undefined;
   endInput(thawer, '.');

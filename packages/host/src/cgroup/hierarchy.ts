@@ -9,7 +9,7 @@ const SMALL_FILE_BYTES = 2048;
 
 /**
  * The host's cgroup setup: `v1` (one hierarchy per controller), `v2` (a single hierarchy), or `hybrid` (v1 hierarchies plus a v2 hierarchy,
- * which may have some of the controllers).
+ * which can have some of the controllers).
  */
 export type CgroupMode = 'v1' | 'hybrid' | 'v2';
 

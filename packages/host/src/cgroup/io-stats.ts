@@ -17,7 +17,7 @@ export type HugepageStats = { usageBytes: number; peakBytes: number | undefined 
 type Counter = Exclude<keyof DeviceIo, 'major' | 'minor'>;
 type Counted = { device: string; counter: Counter; value: number };
 
-/** Counters in cgroup v2's `io.stat`. */
+/** Field names in cgroup v2's `io.stat`, and the counters that they are mapped to. */
 const V2_COUNTERS: Record<string, Counter> = {
   rbytes: 'readBytes',
   wbytes: 'writeBytes',
@@ -26,7 +26,7 @@ const V2_COUNTERS: Record<string, Counter> = {
 };
 
 /**
- * Prefixes of the v1 `blkio` file names, in order of preference: `throttle` covers every device, but kernels without throttling may have
+ * Prefixes of the v1 `blkio` file names, in order of preference: `throttle` covers every device, but kernels without throttling might have
  * only `bfq`.
  */
 const V1_POLICIES = ['throttle', 'bfq'];

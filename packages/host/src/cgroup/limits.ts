@@ -59,7 +59,7 @@ export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): C
 export async function setCgroupLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   const deferred: CgroupWrite[] = [];
   for (const write of limitWrites(hierarchy, limits)) {
-    // v1 rejects a memory limit above the memory+swap limit, which a later write may raise, so retry this write last
+    // v1 rejects a memory limit above the memory+swap limit, which a later write might raise, so retry this write last
     if (write.file !== 'memory.limit_in_bytes') await applyWrite(path, write);
     else if (!(await applyWrite(path, write).then(() => true, refusedValue))) deferred.push(write);
   }
@@ -121,7 +121,8 @@ function cpuMax({ cpuQuotaUs, cpuPeriodUs }: CgroupLimits): string | undefined {
 }
 
 /**
- * Converts to v2's swap limit, which excludes memory. A memory+swap limit without a memory limit cannot be expressed in v2 and is ignored.
+ * Converts a memory+swap limit to v2's swap limit, which excludes memory. A memory+swap limit without a memory limit cannot be expressed in
+ * v2 and is ignored.
  */
 function swapMax({ memoryLimitBytes, memorySwapLimitBytes }: CgroupLimits): string | undefined {
   if (memorySwapLimitBytes === undefined) return undefined;

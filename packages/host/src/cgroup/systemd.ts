@@ -1,4 +1,7 @@
-/** Calls to systemd, which manages the cgroups on most hosts. They use systemd's own command-line tools, because calls are rare. */
+/**
+ * Calls to systemd, which manages the cgroups on most hosts. Made with systemd's own command-line tools, because calls are so rare that the
+ * cost of starting a program does not matter.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -14,7 +17,7 @@ import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
  */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-/** Timeout for starting or stopping a unit, which may have to wait for other systemd jobs. */
+/** Timeout for starting or stopping a unit, which might have to wait for other systemd jobs. */
 const UNIT_TIMEOUT_MS = 30_000;
 
 /** systemd's value for "no limit" (`infinity`). */
@@ -26,7 +29,7 @@ const UNLIMITED = 0xffff_ffff_ffff_ffffn;
  */
 const [KEEPER, PODS] = ['keeper', 'pods'];
 
-/** Whether systemd is PID 1 here (sd_booted(3)). /run/systemd alone does not prove it: inside a container, it may be the host's. */
+/** Whether systemd is PID 1 here (sd_booted(3)). /run/systemd alone does not prove it: inside a container, it might be the host's. */
 export function isSystemdHost(): boolean {
   return existsSync('/run/systemd/system') && readFileSync('/proc/1/comm', 'utf8').trim() === 'systemd';
 }

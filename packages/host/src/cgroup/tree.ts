@@ -130,14 +130,13 @@ async function removeDirectory(directory: Buffer, deadline: number): Promise<voi
   }
 }
 
-/** Returns the directory and all its descendants, children before their parents. */
 function directoriesBottomUp(directory: Buffer): Buffer[] {
   return [...childDirectories(directory).flatMap((name) => directoriesBottomUp(below(directory, name))), directory];
 }
 
 const below = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, Buffer.from('/'), name]);
 
-/** Returns the names of the child cgroups. They are buffers because containers may create cgroups whose names are not UTF-8. */
+/** Returns the names of a cgroup's children, as buffers because containers can create cgroups whose names are not UTF-8. */
 function childDirectories(directory: Buffer): Buffer[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
@@ -155,7 +154,7 @@ function levelsBelow(tree: CgroupTree, path: string): string[] {
 }
 
 /**
- * Enables all available controllers for the children of a v2 cgroup, one write per controller because the kernel may refuse some of them.
+ * Enables all available controllers for the children of a v2 cgroup, one write per controller because the kernel might refuse some of them.
  */
 async function delegateControllers(directory: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
@@ -171,7 +170,7 @@ async function delegateControllers(directory: string): Promise<DelegationRefusal
   return refusals;
 }
 
-/** Copies the parent's CPUs and memory nodes. A new v1 cpuset has none, and does not accept processes until it does. */
+/** Copies the parent's CPUs and memory nodes to a new v1 cpuset, which has none and does not accept processes until it has both. */
 async function inheritCpuset(directory: string): Promise<void> {
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
     const own = readCgroupFileSync(join(directory, name));
@@ -185,7 +184,7 @@ function pidsIn(directory: Buffer): number[] {
 }
 
 function parsePids(text = ''): number[] {
-  // the kernel shows PID 0 for processes outside this process's PID namespace
+  // drop PID 0, which the kernel shows for processes outside this process's PID namespace
   return text
     .split('\n')
     .map(Number)

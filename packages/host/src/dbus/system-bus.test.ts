@@ -11,7 +11,6 @@ import { SystemBus } from './system-bus.ts';
 
 const DESTINATION = { destination: 'a.b', path: '/a', interface: 'a.b' };
 
-/** Encodes a D-Bus method return without values. */
 function emptyReply(serial: number): Buffer {
   const field = Buffer.from([5, 1, 'u'.charCodeAt(0), 0, serial, 0, 0, 0]);
   const header = Buffer.alloc(16);

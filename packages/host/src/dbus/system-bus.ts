@@ -148,7 +148,7 @@ function understood(bytes: Buffer): DBusMessage | undefined {
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ path });
-  // not passed to `connect`, which would leave a listener on a long-lived signal
+  // `signal` is not passed to `connect`, which would leave a listener on it for as long as it lives
   const end = () => void socket.destroy();
   signal.addEventListener('abort', end);
   socket.once('close', () => signal.removeEventListener('abort', end));

@@ -7,7 +7,7 @@ import { namesIn } from './directory.ts';
 
 /**
  * Writes `path` atomically: readers see either the old content or all of the new content, even if this process crashes. The file is not
- * synced to disk, so a power failure may lose it. Use it for content that can be regenerated or that is useless after a reboot.
+ * synced to disk, so a power failure might lose it. Use it for content that can be regenerated or that is useless after a reboot.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, (temporary) => writeFile(temporary, data, { mode, flag: 'wx' }));

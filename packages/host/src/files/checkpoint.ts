@@ -24,8 +24,8 @@ export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entr
 
 /**
  * A checkpoint file: a map (keyed by pod UID, for example) that survives a restart. Writes are atomic and synced to disk. A failed write,
- * for example on a full disk, is retried, and the outdated file is removed in the meantime. So after a restart the file may be missing, but
- * it is never out of date.
+ * for example on a full disk, is retried, and the outdated file is removed in the meantime. So after a restart the file might be missing,
+ * but it is never out of date.
  */
 export class Checkpoint<T> {
   readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;

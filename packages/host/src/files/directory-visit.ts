@@ -44,7 +44,7 @@ export class DirectoryVisit {
     closeSync(this.#descriptor);
   }
 
-  /** Returns a path to the entry that goes through the open file descriptor. */
+  /** Returns a path to the entry via the open file descriptor (`/proc/self/fd/N/name`). */
   pathOf(name: Buffer): Buffer {
     return Buffer.concat([this.#prefix, name]);
   }

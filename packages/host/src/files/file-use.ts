@@ -19,7 +19,7 @@ export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // the file was deleted after the directory was listed, so it is not counted
+  // a file deleted since the directory was listed counts as zero bytes and inodes
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOfUses(uses);
 }
@@ -36,7 +36,7 @@ export function sumOfUses(uses: FileUse[]): FileUse {
 
 /**
  * Usage of a directory tree. `isPartial`: not all files in the tree were counted. `changes`: what changed while they were counted, so that
- * some may have been missed. `changedAtMs`: wall-clock time of the tree's last change; absent if unknown.
+ * some might have been missed. `changedAtMs`: wall-clock time of the tree's last change; absent if unknown.
  */
 export type TreeUse = FileUse & { isPartial: boolean; changes: TreeChanges; changedAtMs?: number };
 
@@ -50,7 +50,7 @@ export async function treeUse(path: string, options: Omit<MeasureTreeOptions, 'o
 }
 
 /**
- * Like `treeUse`, but for a directory tree on a remote server that may not respond. The measuring is left to separate programs, so that
+ * Like `treeUse`, but for a directory tree on a remote server that might not respond. The measuring is left to separate programs, so that
  * only they hang and not this process. Rejects if the tree cannot be measured, for example because a directory is moved during the walk.
  */
 export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise<TreeUse> {

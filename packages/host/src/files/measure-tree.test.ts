@@ -32,7 +32,6 @@ function measure(directory: string, options: Partial<MeasureTreeOptions> = {}): 
   return measureTree(directory, { signal, ...options });
 }
 
-/** Returns a directory tree's disk usage and number of inodes according to du(1). */
 function du(directory: string): { sizeBytes: number; inodes: number } {
   const count = (option: string) =>
     Number(execFileSync('du', ['-s', '-x', option, directory], { encoding: 'utf8' }).split('\t')[0]);
@@ -44,7 +43,7 @@ async function assertAsByDu(directory: string): Promise<void> {
   assert.deepEqual({ usage, isPartial }, { usage: du(directory), isPartial: false });
 }
 
-/** Runs a script in `directory` until the result is disposed of. Resolves once the script has printed its first line. */
+/** Runs a script in `directory` until the returned object is disposed of. Resolves once the script has printed its first line. */
 async function keepRunning(directory: string, script: string): Promise<AsyncDisposable> {
   const child = spawn(process.execPath, ['-e', script], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
@@ -141,7 +140,10 @@ for (const [what, files, isFile] of [
   });
 }
 
-/** Creates three directories: the one visited first is empty, and the one visited third has a directory `x` with a 1 MiB file. */
+/**
+ * Creates three directories for a walk. The one visited last has a directory `x` with a 1 MiB file (`home`); the one visited first is
+ * empty, and tests move `x` there (`hide`).
+ */
 function makeMovingTree(directory: string): { hide: string; home: string } {
   execFileSync('sh', ['-c', 'mkdir a b c'], { cwd: directory });
   const listed = opendirSync(directory);
@@ -262,7 +264,7 @@ function makeTwins(directory: string): { home: string; hide: string } {
   const listed = opendirSync(directory);
   const names = [listed.readSync(), listed.readSync()].map((entry) => entry!.name);
   listed.closeSync();
-  // the directory listed last is visited first, so this is the one with `x`
+  // a walk visits directories in reverse order, so the second one listed is visited first
   const [home, hide] = names.map((name) => join(directory, name, 'big')) as [string, string];
   return { home, hide };
 }

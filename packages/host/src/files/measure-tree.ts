@@ -31,14 +31,13 @@ export type MeasureTreeOptions = {
 
 /**
  * Measures a directory tree the way `du` does: counts allocated blocks, counts hard links once, and skips other file systems. It yields to
- * the event loop regularly, however deep the tree is and however many entries a directory has, because a container may create millions.
- *
- * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed, relative to
+ * the event loop regularly, however deep the tree is and however many entries a directory has, because a container may create millions. The
+ * owner of the tree might try to hide files from the measurement. Each directory is therefore opened as soon as it is listed, relative to
  * its parent's file descriptor, so that neither its depth nor a later rename hides it. A directory is listed again if entries vanish
  * between listing and counting, or if it has more subdirectories than were listed. If directories change during the walk, a second walk
  * lists only directories with subdirectories, and counts subdirectories that were moved to a directory after it had been listed. The result
  * is marked as partial if this does not find everything, if the tree branches at each of more than a thousand levels, or if the walk times
- * out. Some things may still be missed without the result being marked as partial: a file that is moved from one directory to another, a
+ * out. Some things might still be missed without the result being marked as partial: a file that is moved from one directory to another, a
  * directory that is moved at the right moments of both walks, and data written to an already counted file after another file was shortened.
  * `changes` reports whether this was possible. Throws if `directory` does not exist or `signal` aborts.
  */
@@ -57,9 +56,9 @@ class Walk {
   readonly #stack: DirectoryVisit[] = [];
   #paused = 0;
   readonly #top: Buffer;
-  /** Wall-clock time. Directories that have changed since then may have lost a subdirectory before it was opened. */
+  /** Wall-clock time. A directory that has changed since then might have lost a subdirectory before the walk opened it. */
   readonly #changedSinceMs: number;
-  /** Whether a subdirectory may have been moved to a directory that had already been listed. */
+  /** Whether a subdirectory might have been moved to a directory that the walk had already listed. */
   #mayMiss = false;
   /** Inode numbers of the directories that the second walk has listed again; `undefined` during the first walk. */
   #listedAgain: Set<number> | undefined;
@@ -95,7 +94,10 @@ class Walk {
     if (this.#stack.length > 0) this.#count.isPartial = true;
   }
 
-  /** Counts directories that the first walk did not encounter. The result is partial if some may have been moved again since. */
+  /**
+   * Counts directories that the first walk did not encounter. The result is partial if subdirectories might have been moved again during
+   * the second walk.
+   */
   async #walkAgain(): Promise<void> {
     this.#mayMiss = false;
     this.#listedAgain = new Set();
@@ -136,8 +138,8 @@ class Walk {
   }
 
   /**
-   * Counts a directory's entries and opens its subdirectories. Returns false if the listing must be paused until these have been visited,
-   * or if the walk has timed out.
+   * Counts a directory's entries and opens its subdirectories. Returns false if the listing must be paused until those subdirectories have
+   * been visited, or if the walk has timed out.
    */
   async #list(visit: DirectoryVisit, children: DirectoryVisit[]): Promise<boolean> {
     const room = Math.max(1, MAX_WAITING - (this.#stack.length - this.#paused));

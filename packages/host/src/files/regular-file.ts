@@ -9,8 +9,8 @@ import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 const MAX_JSON_LEVELS = 64;
 
 /**
- * Reads a file that was written by this process or an earlier one. Rejects with `data_loss` for devices and FIFOs, which may block or never
- * end, for files larger than `maxBytes`, and for symbolic links, which the next write would replace anyway.
+ * Reads a file that was written by this process or an earlier one. Rejects with `data_loss` for devices and FIFOs, which might block or
+ * never end, for files larger than `maxBytes`, and for symbolic links, which the next write would replace anyway.
  */
 export async function readRegularFile(path: string, maxBytes: number): Promise<string> {
   await using file = await openWithoutWaiting(path);

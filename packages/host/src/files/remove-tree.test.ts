@@ -133,7 +133,7 @@ test('in a tree with many files, large ones are removed first', async (t) => {
   const removal = removeTree(root, stop.signal);
   const isAnyLarge = () => parts.some((part) => existsSync(join(part, 'large')) || existsSync(join(part, 'link')));
   await waitFor(() => !isAnyLarge() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(60_000) });
-  // only the directory being removed would still exist if the large files had not been removed first
+  // if the large files had not been removed first, only the directory being emptied would still exist
   assert.ok(parts.filter((part) => existsSync(part)).length > 1);
   stop.abort(new Error('no more'));
   await assert.rejects(removal, /no more/);

@@ -55,7 +55,7 @@ async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSign
  */
 const CHANGED_MEANWHILE = ['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP'];
 
-/** A directory entry. `isDirectory` is its type at the time when the directory was read; it may have changed since. */
+/** A directory entry. `isDirectory` is its type at the time when the directory was read; the type might have changed since. */
 type Entry = { name: Buffer; depth: number; isDirectory: boolean };
 
 /**
@@ -145,7 +145,6 @@ class TreeRemoval {
   }
 }
 
-/** Removes the directory if it is empty; returns false if it is not. */
 async function removeEmpty(directory: Buffer): Promise<boolean> {
   try {
     await rmdir(directory);

@@ -21,7 +21,6 @@ const CLOSE_GRACE_MS = 1000;
  * and would otherwise block them.
  */
 const TURN_MS = 60_000;
-/** Delay before a failed deletion is retried. */
 const RETRY_MS = 60_000;
 
 /** Number of trees that this process still has to delete, in all trash directories. */

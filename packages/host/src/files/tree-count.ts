@@ -6,9 +6,9 @@ const BLOCK_BYTES = 512;
 const MAX_REMEMBERED = 1_000_000;
 
 /**
- * What changed in a directory tree while it was measured. `directories`: files or directories may have been moved, created or removed.
+ * What changed in a directory tree while it was measured. `directories`: files or directories might have been moved, created or removed.
  * `files`: files were only written, shortened or otherwise changed. Anything moved from a part of the tree that was counted later to a part
- * that was counted earlier may be missing from the measurement.
+ * that was counted earlier might be missing from the measurement.
  */
 export type TreeChanges = 'none' | 'files' | 'directories';
 

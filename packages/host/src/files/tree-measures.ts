@@ -21,14 +21,14 @@ const MANY_SLOW = 4;
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
 /**
- * How far a ctime may lag behind the wall clock. In a tree whose processes are frozen, any change with a ctime older than this at the start
+ * How far a ctime can lag behind the wall clock. In a tree whose processes are frozen, any change with a ctime older than this at the start
  * of the walk was made before the walk. At least the granularity of the kernel's file timestamps, and less than the time that
  * `freezeCgroup` waits.
  */
 const FROZEN_CHANGE_MS = 10;
 /** Maximum duration of the walk of a frozen tree. */
 const FROZEN_MS = 1500;
-/** A measurement older than this is returned marked as partial, because the directory tree may have grown since. */
+/** A measurement older than this is returned marked as partial, because the directory tree might have grown since. */
 const MAX_AGE_MS = 30_000;
 
 export type TreeMeasuresOptions = {

@@ -21,7 +21,6 @@ function newServer(t: TestContext): Server {
   return server;
 }
 
-/** Creates a stale socket at `path`, left by a process that was killed. */
 async function leaveStaleSocket(path: string): Promise<void> {
   const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
   await assert.rejects(runChecked(process.execPath, ['-e', script]), /SIGKILL/);

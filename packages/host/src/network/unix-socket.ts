@@ -112,7 +112,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
 
 /**
  * Removes the sockets of dead daemons in an existing directory, like `removeStaleSocket`, if their names end with the suffix. The programs
- * that created them may never start again.
+ * that created them might never start again, so they would not remove the sockets themselves.
  */
 export async function removeStaleSockets(directory: string, suffix: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(suffix));

@@ -6,7 +6,6 @@ import { isErrno, Limiter } from '@podwright/base';
  * process in a container may have megabytes of arguments.
  */
 const START_BYTES = 16 * 1024;
-/** Maximum number of processes inspected concurrently. */
 const MAX_CONCURRENT_LOOKS = 4;
 
 /** Returns the PIDs of all processes in /proc, in no particular order. */

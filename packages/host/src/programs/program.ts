@@ -49,7 +49,7 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
     child.kill('SIGKILL');
     if (child.exitCode !== null || child.signalCode !== null) abandon();
   };
-  /** Closes the pipes to a killed program, which its descendants may still hold open. */
+  /** Closes the pipes to a killed program, which its descendants might still hold open. */
   const abandon = () => {
     for (const stream of child.stdio) stream?.destroy();
   };

@@ -84,7 +84,7 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
     let skip = writer.offset;
     for await (const chunk of body) {
       signal.throwIfAborted();
-      // the writer may be resuming a partial blob left by an interrupted pull
+      // the writer might be resuming a partial blob left by an interrupted pull, so skip the bytes that it already has
       if (chunk.length > skip) await writer.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
     }

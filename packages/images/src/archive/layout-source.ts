@@ -73,7 +73,7 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Opens a regular file of an OCI layout. Rejects with `invalid_argument` for devices and pipes, which may block or never end, and for
+ * Opens a regular file of an OCI layout. Rejects with `invalid_argument` for devices and pipes, which might block or never end, and for
  * symbolic links, which could point to files that the directory's creator may not read.
  */
 async function openFile(path: string): Promise<FileHandle> {

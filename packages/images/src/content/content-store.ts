@@ -12,15 +12,13 @@ export type Fill = (writer: ContentWriter) => Promise<void>;
 
 /**
  * Stores blobs by digest, under `<root>/content`. `blobs/<algorithm>/<hex>` is either complete and verified, or absent;
- * `ingest/<algorithm>-<hex>` is a partial blob that the next attempt resumes.
- *
- * Blobs are not synced to disk on commit, so after a power failure, one may be shorter than its record says. `has` therefore checks the
- * size.
+ * `ingest/<algorithm>-<hex>` is a partial blob that the next attempt resumes. Blobs are not synced to disk on commit, so after a power
+ * failure, one might be shorter than its record says. `has` therefore checks the size.
  */
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Digests of blobs whose partial file was created by this process and may still exist. */
+  /** Digests of blobs whose partial file was created by this process and might still exist. */
   readonly #begun = new Set<string>();
 
   private constructor(root: string) {

@@ -6,7 +6,6 @@ export const MAKE_ROOM = 'remove unused images with `podwright rmi`';
 
 type Space = Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>;
 
-/** Returns the number of bytes of a file system that images must leave free. */
 function reserveBytes({ blocks, bsize }: Pick<Space, 'blocks' | 'bsize'>): number {
   return Math.min(MAX_RESERVE_BYTES, blocks * bsize * RESERVE_SHARE);
 }

@@ -46,7 +46,8 @@ export class ImagePuller {
    */
   pull(text: string, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
     const reference = parseReference(text);
-    // the key includes the credentials: a caller must not join a pull with different ones, because it may not be authorized for that image
+    // the key includes the credentials: a caller must not join a pull with different ones, because it might not be authorized for that
+    // image
     const key = `${formatReference(reference)} ${sha256Digest(JSON.stringify(Object.entries(auth).sort()))}`;
     return this.#tasks.run(key, signal, (shared) => this.#track(reference, auth, shared));
   }

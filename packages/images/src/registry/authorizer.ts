@@ -15,7 +15,7 @@ type HostState =
   | { kind: 'given'; token: string };
 
 /**
- * Answers the authentication challenges of the hosts contacted by a single pull. Tokens are not shared between pulls, which may have
+ * Answers the authentication challenges of the hosts contacted by a single pull. Tokens are not shared between pulls, which might have
  * different permissions. Concurrent requests share a token, which is refetched when it expires.
  */
 export class Authorizer {

@@ -41,7 +41,7 @@ export async function downloadBlob(download: BlobDownload): Promise<void> {
   }
 }
 
-/** `rotation`: index of the host to try first. */
+/** Downloads the bytes of the blob that the writer does not have yet. `rotation` is the index of the host to try first. */
 async function fill(writer: ContentWriter, download: BlobDownload, rotation: number): Promise<void> {
   const { client, descriptor, retryPolicy: policy, signal, onProgress } = download;
   onProgress(writer.offset);

@@ -45,7 +45,7 @@ export function connectionError(error: unknown, url: string): PodwrightError {
   );
 }
 
-/** Returns a URL without its query, for error messages: the query of a redirect may contain a signature, which is a credential. */
+/** Returns a URL without its query, for error messages: the query of a redirect might contain a signature, which is a credential. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 500);
@@ -58,7 +58,7 @@ export function isTlsMismatch(error: unknown): boolean {
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
 }
 
-/** Whether a retry may succeed after this failure: true for an interrupted or stalled connection, false for a refused one. */
+/** Whether a retry might succeed after this failure: true for an interrupted or stalled connection, false for a refused one. */
 export function isCut(error: unknown): boolean {
   if (!(error instanceof PodwrightError)) return false;
   if (error.code === 'deadline_exceeded') return true;

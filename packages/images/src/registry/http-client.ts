@@ -148,7 +148,7 @@ export class HttpClient {
       settle();
       reject(signal.aborted ? signal.reason : connectionError(error, url));
     });
-    // after a 101 response, Node.js emits neither `response` nor `error`
+    // after a 101 response, Node.js emits neither `response` nor `error`, so reject the promise here
     outgoing.on('close', () => {
       settle();
       reject(new PodwrightError('unavailable', `${request.method} ${shownUrl(url)}: the server sent no HTTP response`));
@@ -185,7 +185,6 @@ function boundInterimResponses(outgoing: http.ClientRequest, what: string): void
   });
 }
 
-/** Aborts a request if its new connection is not established in time. */
 function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return;

@@ -86,7 +86,6 @@ function codeOf(status: number): ErrorCode {
   return 'unavailable';
 }
 
-/** Returns advice for the user, depending on the HTTP status. */
 function advice(response: HttpResponse, { named, hasCredentials }: RefusedRequest): string {
   const { status } = response;
   if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';

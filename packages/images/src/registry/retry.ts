@@ -20,7 +20,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxFailuresInAll: 100,
 };
 
-/** Whether a retry of the request may succeed because the server is busy or the connection was interrupted or stalled. */
+/** Whether a retry of the request might succeed, because the server is busy or the connection was interrupted or stalled. */
 export function isTransient(error: unknown): boolean {
   const status = statusErrorIn(error);
   if (status !== undefined) {
@@ -29,13 +29,12 @@ export function isTransient(error: unknown): boolean {
   return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }
 
-/** Like `isTransient`, but for a transfer that has already started: a registry that was reachable before may become reachable again. */
+/** Like `isTransient`, but for a transfer that has already started: a registry that was reachable before might become reachable again. */
 export function isTransientOnceStarted(error: unknown): boolean {
   if (statusErrorIn(error) !== undefined) return isTransient(error);
   return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));
 }
 
-/** Returns the `RegistryStatusError` that is either the error itself or its cause. */
 function statusErrorIn(error: unknown): RegistryStatusError | undefined {
   if (error instanceof RegistryStatusError) return error;
   return error instanceof PodwrightError && error.cause instanceof RegistryStatusError ? error.cause : undefined;

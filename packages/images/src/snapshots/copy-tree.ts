@@ -90,7 +90,6 @@ async function copyContent(system: System, { from, to, stat }: FileCopy): Promis
   }
 }
 
-/** Copies only the data segments, preserving holes. */
 async function copySparse(system: System, { from, to, stat }: FileCopy): Promise<void> {
   await using source = await open(from);
   await using target = await open(to, 'w', PRIVATE_FILE);

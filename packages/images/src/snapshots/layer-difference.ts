@@ -44,7 +44,8 @@ export async function writeLayerDifference(
 }
 
 /**
- * Lists the entries of a layer's directory tree, parents first. Regularly yields to the event loop, because a layer may contain many files.
+ * Lists the entries of a layer's directory tree, parents first. Regularly yields to the event loop, because a layer might contain many
+ * files.
  */
 export async function listLayer(
   directory: string,
@@ -71,7 +72,7 @@ export async function listLayer(
   return entries;
 }
 
-/** Yields the names in a directory, which is read in chunks because a container may have created a huge number of files. */
+/** Yields the names in a directory, which is read in chunks because a container might have created a huge number of files. */
 function* namesIn(directory: Buffer): Generator<string> {
   const entries = opendirSync(directory as unknown as string, { encoding: 'latin1' });
   try {

@@ -7,7 +7,7 @@ import { errorCode } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** How the tests open the snapshotter: in a new directory, or again in an earlier one, as after a restart. */
+/** Opens the snapshotter under test, either in a new directory or again in the directory of an earlier instance, as after a restart. */
 export type SnapshotterFactory = {
   open(root: string): Snapshotter | Promise<Snapshotter>;
   system: System;

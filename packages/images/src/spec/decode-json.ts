@@ -69,7 +69,7 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
 
 /**
  * Returns the position of a syntax error if the parser's message has one. The message itself must not be shown, because it quotes the
- * document, which may be confidential: a redirect or symbolic link may have led to a document that the reader of the error is not allowed
+ * document, which may be confidential: a redirect or symbolic link might have led to a document that the reader of the error is not allowed
  * to see.
  */
 function positionOf(error: unknown): string {

@@ -93,7 +93,7 @@ export function parseManifest(data: Uint8Array, mediaType: string, what: string)
   if (value.schemaVersion === 1 || value.fsLayers !== undefined || isSchema1(type)) {
     throw fail('Docker image manifests of schema 1 are not supported; push the image again with a current tool');
   }
-  // tools disagree on how to interpret a document that is both a manifest and an index (CVE-2021-41190)
+  // reject a document that is both a manifest and an index, because tools disagree on how to interpret it (CVE-2021-41190)
   const isIndex = value.manifests != null;
   if (isIndex && (value.layers != null || value.config !== undefined)) throw fail('it is both an index and a manifest');
   if (isIndex) {

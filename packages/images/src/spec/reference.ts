@@ -61,7 +61,7 @@ function splitSuffixes(text: string): { name: string; tag?: string; digest?: str
   const digest = at < 0 ? undefined : text.slice(at + 1);
   const rest = at < 0 ? text : text.slice(0, at);
   const colon = rest.lastIndexOf(':');
-  // a colon before the last slash belongs to the host's port
+  // a colon before the last slash precedes the port of the registry's host, not a tag
   if (colon < 0 || colon < rest.lastIndexOf('/')) return { name: rest, digest };
   return { name: rest.slice(0, colon), tag: rest.slice(colon + 1), digest };
 }

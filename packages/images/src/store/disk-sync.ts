@@ -65,7 +65,7 @@ export class DiskSync {
     }
   }
 
-  /** Returns a path on each file system to sync; content and snapshots may be on different ones. */
+  /** Returns a path on each file system to sync; content and snapshots might be on different ones. */
   async #paths(chainId: string): Promise<string[]> {
     const { root, snapshotter } = this.#options;
     return chainId === '' ? [root] : [root, await snapshotter.layerDirectory(chainId)];

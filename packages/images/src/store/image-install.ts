@@ -39,7 +39,10 @@ export type ImageInstallerOptions = {
   /** Directory of the content store. Free disk space is checked on its file system. */
   root: string;
   parallelDownloads: number;
-  /** Called before a new manifest is fetched, because its layers are probably new too. */
+  /**
+   * Called before a new manifest is fetched, so that a worker can be started in advance: the manifest's layers are probably new too and
+   * have to be unpacked.
+   */
   prepareUnpacking: () => void;
   trace: TraceWork;
 };
@@ -58,7 +61,7 @@ export type Installation = {
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests' | 'isLoaded'>;
 
 /**
- * The manifest for this host. `config` may still be pending while layers are fetched, but only if the index has already identified the
+ * The manifest for this host. `config` might still be pending while layers are fetched, but only if the index has already identified the
  * manifest as being for this host.
  */
 type Found = {
@@ -90,7 +93,7 @@ export class ImageInstaller {
     const failure = new AbortController(); // the first failure aborts the rest
     const installation = { ...request, signal: AbortSignal.any([request.signal, failure.signal]) };
     const { tracker, lease } = installation;
-    // a manifest that the user refers to directly is accepted for any platform, because an emulator may be able to run it
+    // a manifest that the user refers to directly is accepted for any platform, because an emulator might be able to run it
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, manifestDigest, visited } = found;
     const blobs = [...visited, manifest.config, ...manifest.layers];
@@ -202,7 +205,7 @@ export class ImageInstaller {
     return parsed;
   }
 
-  /** Fails early if the layers do not fit on the disk. The disk may still fill up during the download. */
+  /** Fails early if the layers do not fit on the disk. The disk might still fill up during the download. */
   async #checkSpace({ what }: Installation, layers: Descriptor[]): Promise<void> {
     const { content, root } = this.#options;
     const present = await Promise.all(layers.map((layer) => content.has(layer)));
@@ -216,7 +219,7 @@ export class ImageInstaller {
     );
   }
 
-  /** Starts fetching the layers. If one fails, all are aborted. */
+  /** Starts fetching the layers. If one download fails, all others are aborted. */
   #fetchLayers(
     { source, tracker, signal }: Installation,
     { layers }: ImageManifest,
@@ -269,7 +272,6 @@ function countDocument(seen: Set<string>, digest: string, what: string): void {
   throw new PodwrightError('resource_exhausted', `${what}: ${why}`);
 }
 
-/** The error for an image that has no manifest for this host's platform. */
 class NoPlatformError extends PodwrightError {
   readonly offered: string[];
 

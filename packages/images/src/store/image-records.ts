@@ -20,7 +20,7 @@ export type NewImage = {
   /** Canonical names: `repo:tag` and `repo@digest`. A name that belongs to another image is moved to this one. */
   tags: string[];
   digests: string[];
-  /** Whether the image was loaded from a file, so that it may not exist in any registry under its name. */
+  /** Whether the image was loaded from a file. Such an image might not exist in any registry under its name. */
   isLoaded: boolean;
 };
 
@@ -62,7 +62,7 @@ const SELECT_NAMES = `
 SELECT image_names.*, loaded.name IS NOT NULL AS is_loaded
 FROM image_names LEFT JOIN loaded_image_names AS loaded USING (name, image_id)`;
 
-/** The tables are STRICT, so SQLite enforces the column types. */
+/** A row of the `images` table. The tables are STRICT, so SQLite enforces these column types. */
 type ImageRow = {
   id: string;
   manifest_digest: string;
@@ -217,7 +217,6 @@ export class ImageRecords {
   }
 }
 
-/** All image records, decoded and cached in memory. */
 type Records = { images: StoredImage[]; byId: Map<string, StoredImage>; damaged: DamagedImage[] };
 
 /** Decodes a row. Throws `failed_precondition` if the record was written by a newer version, and `invalid_argument` if it is damaged. */

@@ -18,8 +18,8 @@ export type RecoverOptions = {
 
 /**
  * Reconciles records and snapshots at startup. Removes snapshots that a crash left partially unpacked. Re-unpacks an image from its
- * compressed layers if its snapshots are missing (a different snapshotter, a lost disk) or may have lost files in a power failure. Drops an
- * image if its layers are missing as well or its record is damaged. The next garbage collection removes the content of dropped images.
+ * compressed layers if its snapshots are missing (a different snapshotter, a lost disk) or might have lost files in a power failure. Drops
+ * an image if its layers are missing as well or its record is damaged. The next garbage collection removes the content of dropped images.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;

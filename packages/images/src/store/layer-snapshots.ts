@@ -169,7 +169,7 @@ export class LayerSnapshots {
     const { mediaType } = step.descriptor;
     const { blobPath, arriving } = file;
     return unpackLayer({ blobPath, arriving, mediaType, ...target, signal }).catch(async (error: unknown) => {
-      // on a full disk, there may be no space to record the snapshot's removal until its files have been deleted
+      // on a full disk, there might be no space to record the snapshot's removal until its files have been deleted, so delete them first
       if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
       throw error;
     });
@@ -205,7 +205,10 @@ export class LayerSnapshots {
   }
 }
 
-/** Returns the lock key. It includes the blob's digest, so that a slow transfer does not delay other blobs of the same layer. */
+/**
+ * Returns the key of the lock for unpacking a layer. It includes the blob's digest, so that a slow transfer does not delay other blobs of
+ * the same layer.
+ */
 function lockKey({ descriptor, chainId }: LayerStep): string {
   return `${descriptor.digest} ${chainId}`;
 }

@@ -15,7 +15,7 @@ export class Leases {
   }
 }
 
-/** The blobs and snapshots held by a piece of work. Disposing the lease releases all of them. */
+/** The blobs and snapshots held by a pull, load or save. Disposing the lease releases all of them. */
 export class Lease implements Disposable {
   readonly #counts: Map<string, number>;
   readonly #keys = new Set<string>();

@@ -198,7 +198,6 @@ export class LayerApplier {
     lutimesSync(fsPath(path), fileTime(mtimeSeconds), fileTime(mtimeSeconds));
   }
 
-  /** Creates a device node or named pipe. */
   #makeNode(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     if (look(path) !== undefined) this.#clear(parent, name);
@@ -283,7 +282,7 @@ export class LayerApplier {
     return make();
   }
 
-  /** Removes the entry with that name. Pending system calls are made first, because they may refer to paths under it. */
+  /** Removes the entry with that name. Pending system calls are made first, because they might refer to paths under it. */
   #clear(parent: LayerDirectory, name: string): void {
     this.#system.flush();
     this.#tree.remove(parent, name);

@@ -12,7 +12,7 @@ export function isWhiteout(stat: Stats): boolean {
 export class ParentLayers {
   readonly #system: LayerSystem;
   readonly #directories: BytePath[];
-  /** Caches whether directories of these layers are opaque. */
+  /** Caches whether directories of the parent layers are opaque. */
   readonly #isOpaque = new Map<BytePath, boolean>();
 
   constructor(system: LayerSystem, directories: string[]) {

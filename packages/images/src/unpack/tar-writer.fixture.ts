@@ -62,7 +62,6 @@ function headerBlock(entry: FixtureEntry, bodyBytes: number): Buffer {
   return withChecksum(block);
 }
 
-/** Sets a header block's checksum. */
 export function withChecksum(block: Buffer): Buffer {
   block.fill(0x20, 148, 156);
   const sum = block.reduce((total, byte) => total + byte, 0);

@@ -74,7 +74,7 @@ export class Whiteouts {
     return this.#overlay && isWhiteout(found);
   }
 
-  /** Whether a directory may replace the existing non-directory, because it is a whiteout or a file from a lower layer. */
+  /** Whether a directory can replace the non-directory at this path: true for a whiteout and for a file from a lower layer. */
   isReplaceable(parent: LayerDirectory, name: string): boolean {
     return !this.#isOwn(parent, name);
   }
@@ -162,7 +162,7 @@ export class Whiteouts {
   }
 }
 
-/** Whether this whiteout still exists at its path. A later entry may have replaced it or one of its parent directories. */
+/** Whether this whiteout still exists at its path. A later entry might have replaced it or one of its parent directories. */
 function isUnchanged({ path, dev, ino }: { path: BytePath; dev: number; ino: number }): boolean {
   try {
     const found = look(path);

@@ -7,8 +7,8 @@ const BUNDLE = 'unpack-worker.cjs';
 const MODULE = import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js';
 
 /**
- * The workers' code. The bundle file is kept open, because an upgrade may replace it while this process is running, and a worker of a
- * different version may use a different protocol.
+ * The workers' code. The bundle file is kept open, because an upgrade might replace it while this process is running, and a worker of a
+ * different version might use a different protocol.
  */
 export class WorkerCode implements Disposable {
   /** File descriptor of the open bundle; `undefined` in the single executable or if there is no bundle. */

@@ -78,7 +78,7 @@ function completeParts(spec: PodSpec): PodSpec {
   };
 }
 
-/** Rewrites sysctl names to use dots as separators. */
+/** Returns the pod's security context, with sysctl names rewritten to use dots as separators. */
 function completeSecurity({ securityContext = {} }: PodSpec): PodSecurityContext {
   const { sysctls } = securityContext;
   if (sysctls === undefined) return securityContext;
@@ -90,7 +90,7 @@ function gracePeriodOf({ terminationGracePeriodSeconds: given = 30 }: PodSpec): 
   return given < 0 ? 1 : given;
 }
 
-/** Ephemeral containers get no default resources. */
+/** Returns the ephemeral container with its defaults set. Unlike other containers, it gets no default resources. */
 export function completeEphemeral(container: EphemeralContainer, spec: PodSpec): EphemeralContainer {
   const { resources, ...complete } = completeContainer(container, spec);
   return container.resources === undefined ? complete : { ...complete, resources };

@@ -14,7 +14,7 @@ const MAX_DOCUMENTS = 1000;
 
 /**
  * One object in a document: either the document itself, or the list item at the path `base`. `reason` is set if nodes do not need the
- * object and may ignore it.
+ * object and can ignore it.
  */
 export type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
 

@@ -26,7 +26,7 @@ export function wantsAppArmor(pod: Pod): boolean {
   return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== 'unconfined');
 }
 
-/** Parses the profile in the annotation; returns `undefined` if it is invalid. */
+/** Parses the profile in the container's AppArmor annotation; returns `undefined` if the annotation is invalid. */
 function annotatedProfile(annotations: Record<string, string>, container: string): SecurityProfile | undefined {
   const key = `${ANNOTATION_PREFIX}${container}`;
   const value = Object.hasOwn(annotations, key) ? annotations[key]! : '';

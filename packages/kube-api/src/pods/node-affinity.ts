@@ -42,7 +42,7 @@ function matches({ operator, values = [] }: NodeSelectorRequirement, value: stri
   }
 }
 
-/** Compares integers. Anything else matches neither Gt nor Lt. */
+/** Compares two label values as integers. Any other value matches neither Gt nor Lt. */
 function compare(a: string | undefined, b: string | undefined, holds: (a: bigint, b: bigint) => boolean): boolean {
   const whole = /^-?\d{1,19}$/;
   return a !== undefined && b !== undefined && whole.test(a) && whole.test(b) && holds(BigInt(a), BigInt(b));

@@ -76,7 +76,6 @@ function refusal(key: string, known: string[], { notYet, reasons }: Refusals): s
   return notYet.includes(key) ? 'is not supported yet' : `unknown field${didYouMean(key, known)}`;
 }
 
-/** Whether a field is null, undefined, an empty list or an empty map. */
 function isEmpty(field: unknown, { isMap }: { isMap?: true } = {}): boolean {
   if (field === null || field === undefined) return true;
   return Array.isArray(field)

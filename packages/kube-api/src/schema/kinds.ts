@@ -48,7 +48,7 @@ const REFUSED_KINDS: Record<string, string> = {
 
 const UNUSED = 'nothing on a standalone node uses it';
 
-/** Kinds in the core API group that may be ignored, and why. */
+/** Kinds in the core API group that a standalone node can ignore, each with the reason. */
 const CORE_LEFT_OUT: Record<string, string> = {
   Service: "it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
   Namespace: 'it is not needed here, as a pod may name any namespace',
@@ -58,11 +58,14 @@ const CORE_LEFT_OUT: Record<string, string> = {
   ),
 };
 const INGRESS = "it needs a cluster's network; give the pod's port a hostPort";
-/** API groups without a dot whose kinds may be ignored. Excludes `apps`, `batch` and `extensions` because they contain workloads. */
+/**
+ * API groups without a dot whose kinds a standalone node can ignore. Excludes `apps`, `batch` and `extensions` because they contain
+ * workloads.
+ */
 const GROUPS_LEFT_OUT = ['autoscaling', 'policy'];
 
 /**
- * Returns why a standalone node may ignore an object like a Service, a Namespace, a Role or a custom resource, to be appended to a message.
+ * Returns why a standalone node can ignore an object like a Service, a Namespace, a Role or a custom resource, to be appended to a message.
  * Returns `undefined` for supported kinds, and for workloads and misspelled kinds, which are errors.
  */
 export function reasonToLeaveOut(kind: string, apiVersion: string): string | undefined {

@@ -124,7 +124,7 @@ export function* composeDocuments(text: string, maxTokens: number, report: Repor
 type OnError = (...args: unknown[]) => void;
 
 /**
- * Returns a composer that stops after MAX_PROBLEMS errors: a malformed string may cause an error for every character, each with a stack
+ * Returns a composer that stops after MAX_PROBLEMS errors: a malformed string might cause an error for every character, each with a stack
  * trace.
  */
 function boundedComposer(): Composer {

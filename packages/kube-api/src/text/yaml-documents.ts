@@ -103,7 +103,6 @@ function shortly(key: string): string {
   return JSON.stringify(key.length > 60 ? `${key.slice(0, 57)}…` : key);
 }
 
-/** Finds the positions of a document's fields. */
 class NodeLocator {
   readonly #document: Document;
   readonly #targets: DocumentShape['targets'];

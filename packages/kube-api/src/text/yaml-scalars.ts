@@ -40,7 +40,7 @@ export function plainKey(text: string): string | undefined {
   return value === null ? undefined : String(value);
 }
 
-/** Parses a 64-bit integer. Returns `undefined` for anything else, including larger decimal numbers, which may still be floats. */
+/** Parses a 64-bit integer. Returns `undefined` for anything else, including larger decimal numbers, which might still be floats. */
 function integerOf(digits: string): number | undefined {
   const match = INTEGER.exec(digits);
   if (match === null) return undefined;

@@ -19,7 +19,7 @@ export function isExtendedResource(name: string): boolean {
 export function validateResources(resources: ResourceRequirements, issues: IssueList): void {
   const { limits = {}, requests = {} } = resources;
   validateResourceList(limits, issues.at('limits'));
-  // skip requests equal to their limit, which has been validated: they may be copies made by defaulting
+  // skip requests equal to their limit, which has been validated: they might be copies made by defaulting
   const own = Object.entries(requests).filter(
     ([name, request]) => !Object.hasOwn(limits, name) || limits[name] !== request,
   );

@@ -84,7 +84,7 @@ function validateHostPath(source: HostPathVolumeSource, issues: IssueList): void
 }
 
 function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void {
-  // server and path are passed to mount(8) as a single argument, `server:path`
+  // mount(8) receives `server:path` as one argument, so the server must not begin with `-` or contain a slash, comma or white space
   if (!/^[^\s/,-][^\s/,]*$/.test(server))
     issues.at('server').add(`must be the name or address of a host, got "${server}"`);
   if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);

@@ -116,7 +116,7 @@ export class Caller {
 type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
 
 /**
- * Whether to retry after the connection was lost. Only GET requests are retried, because the server may have processed any other request
+ * Whether to retry after the connection was lost. Only GET requests are retried, because the server might have processed any other request
  * already.
  */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
@@ -135,7 +135,7 @@ async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpReques
   return new ApiStatusError(call.what, status);
 }
 
-/** Redacts the credential in a server's response text, which may end up in logs. */
+/** Redacts the credential in a server's response text, which might end up in logs. */
 function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
   const credential = authorization.split(' ')[1] ?? '';
   return credential === '' ? text : text.replaceAll(credential, '…');

@@ -27,7 +27,7 @@ export interface Calls {
   done(call: Call, options?: CallOptions): Promise<void>;
   /** Returns the response's body as text. */
   text(call: Call, options?: CallOptions): Promise<string>;
-  /** Yields the watch events in the response. Rejects like `KubeClient.watch`; once the signal has aborted, the error may be anything. */
+  /** Yields the watch events in the response. Rejects like `KubeClient.watch`; once the signal has aborted, the error can be any error. */
   watch<T extends KubeObject>(call: Call, options: WatchCallOptions, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
 }
 

@@ -2,7 +2,7 @@ import { isRecord, PodwrightError } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { ListOf } from '../kube-client.ts';
 
-/** Decodes an API object from a response. Errors never quote the response, which may contain a Secret. */
+/** Decodes an API object from a response. Errors never quote the response, which might contain a Secret. */
 export function decodeObject<T extends KubeObject>(what: string, text: string): T {
   const value = parse(what, text);
   if (!isRecord(value)) throw notAnObject(what);

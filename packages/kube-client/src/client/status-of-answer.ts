@@ -33,8 +33,8 @@ const GENERIC: Record<number, { reason: string; message: string }> = {
 };
 
 /**
- * Returns the Status in a response, or builds one from the HTTP status code and the response text, because proxies and failing servers may
- * send anything.
+ * Returns the Status in a response, or builds one from the HTTP status code and the response text, because proxies and failing servers
+ * might send anything.
  */
 export function statusOfAnswer(answer: RefusedAnswer): ApiStatus {
   const received = parseStatus(answer.text);

@@ -45,7 +45,7 @@ for (const kind of ['h2', 'https', 'http'] as const) {
     for (; length <= bytes.length; length++) {
       const { names, error } = await watch(server);
       const whole = length === bytes.length ? ['a', 'b'] : length >= firstEnd ? ['a'] : [];
-      // the last bytes may be lost with the connection, so an event may be missing, but a partial event must never be reported
+      // the last bytes might be lost with the connection, so an event might be missing, but a partial event must never be reported
       assert.ok(names.length <= whole.length && names.every((name, index) => name === whole[index]), `${length} bytes`);
       assert.equal((error as { code?: string })?.code, 'unavailable', `${length} bytes`);
     }

@@ -83,7 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Decodes an event. Errors never quote it, because it may contain a Secret. */
+/** Decodes an event. Errors never quote the event, because it might contain a Secret. */
 function decodeEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
   const event = parse(line);
   const { type, object } = isRecord(event) ? event : {};

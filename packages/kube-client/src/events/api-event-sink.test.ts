@@ -15,7 +15,6 @@ function start(client = new FakeKubeClient(), logger: Logger = silentLogger) {
   return { client, emit, sink, [Symbol.dispose]: () => sink.stop() };
 }
 
-/** A logger that records warnings. */
 function recordingLogger(warnings: string[]): Logger {
   return { ...silentLogger, warn: (_fields, message) => warnings.push(message) };
 }

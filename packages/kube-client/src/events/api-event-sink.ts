@@ -9,7 +9,9 @@ const EVENT_RETRY_MS = 10_000;
 
 const MAX_EVENT_TRIES = 12;
 
-/** Maximum number of events queued for the API server. This limit and the two above are from client-go (tools/record/event.go). */
+/**
+ * Maximum number of events queued for the API server. Like `EVENT_RETRY_MS` and `MAX_EVENT_TRIES`, from client-go (tools/record/event.go).
+ */
 const MAX_QUEUED_EVENTS = 1000;
 
 export type ApiEventSinkOptions = {

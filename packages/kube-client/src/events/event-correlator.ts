@@ -9,8 +9,8 @@ import {
 } from '@podwright/kube-api';
 
 /**
- * Size of each LRU cache (event groups, sent events, and rate-limit buckets). This constant and the next two are from client-go
- * (tools/record/events_cache.go).
+ * Size of each LRU cache (event groups, sent events, and rate-limit buckets). Like `EVENT_SPAM_REFILL_MS` and `EVENT_SPAM_BURST`, from
+ * client-go (tools/record/events_cache.go).
  */
 const MAX_CORRELATED_EVENTS = 4096;
 

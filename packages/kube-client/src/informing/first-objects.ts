@@ -18,7 +18,7 @@ export type InitialTimes = { silenceMs?: number; initialMs?: number };
 
 /**
  * Reads the initial objects of a WatchList request up to the bookmark that marks their end; after that, the iterator yields changes.
- * Rejects with `unimplemented` if the server is silent for too long or does not send the bookmark in time, because it may not support
+ * Rejects with `unimplemented` if the server is silent for too long or does not send the bookmark in time, because it might not support
  * initial events.
  */
 export async function readInitialEvents<T extends KubeObject>(

@@ -28,8 +28,8 @@ export class ObjectStore<T extends KubeObject> {
   }
 
   /**
-   * Replaces all objects with those of a new list. If `isRestart` is set, older resource versions are accepted too, because the server may
-   * have been restored from a backup.
+   * Replaces all objects with those of a new list. If `isRestart` is set, older resource versions are accepted too, because the server
+   * might have been restored from a backup.
    */
   replace(objects: Iterable<T>, isRestart: boolean): InformerChange<T>[] {
     const wanted = new Map([...objects].map((object) => [keyOf(object), object]));

@@ -118,7 +118,7 @@ export class ExecPlugin {
   }
 }
 
-/** Describes how the plugin exited, with the last line of stderr. Its stdout is left out, because it may contain a token. */
+/** Describes how the plugin exited, with the last line of stderr. Its stdout is left out, because it might contain a token. */
 function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
   const end = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
   const complaint = stderr.trim().split('\n').at(-1)?.slice(-300) ?? '';

@@ -75,7 +75,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text, { logLevel: 'error' });
   } catch (error) {
-    // keep only the first line: the rest quotes the kubeconfig, which may contain a key
+    // keep only the first line: the rest quotes the kubeconfig, which might contain a key
     const [first = ''] = errorMessage(error).split('\n');
     throw new PodwrightError('invalid_argument', `${file}: no YAML: ${first.replace(/:$/, '')}`);
   }

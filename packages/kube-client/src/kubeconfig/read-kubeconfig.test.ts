@@ -29,7 +29,7 @@ class Files {
     return path;
   }
 
-  /** Writes a kubeconfig with one context. */
+  /** Writes a kubeconfig with one context, and returns its path. */
   kubeconfig(cluster: object, user: object): string {
     return this.write('kubeconfig', {
       'current-context': 'x',

@@ -2,7 +2,7 @@ import { Backoff, type BackoffPolicy, sleep } from '@podwright/base';
 
 /**
  * Backs off from a server that accepts connections but closes them without a response. The first reconnect is immediate, because the server
- * may be shutting down gracefully; after that, the delay doubles with each connection. All calls share it.
+ * might be shutting down gracefully; after that, the delay doubles with each connection. All calls share it.
  */
 export class ConnectPauses {
   readonly #backoff: Backoff;

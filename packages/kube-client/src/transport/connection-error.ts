@@ -1,6 +1,6 @@
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 
-/** Error codes that indicate a lost connection. The server may or may not have processed the request. */
+/** Error codes that indicate a lost connection. The server might or might not have processed the request. */
 const LOST = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -22,7 +22,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** Certificate validity errors, which may be due to a wrong clock on this host. */
+/** Certificate validity errors, which might be due to a wrong clock on this host. */
 const BY_CLOCK: Record<string, string> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   CERT_HAS_EXPIRED: 'its certificate has expired',

@@ -31,7 +31,10 @@ function startServer(options: object = {}) {
   );
 }
 
-/** Opens long-lived watches, and returns a list of how each of them has ended (`undefined`: still open). */
+/**
+ * Opens watches, and returns a list that receives the error code of each watch that fails, or `end` if it ends normally (`undefined`: still
+ * open).
+ */
 async function openWatches(client: ReturnType<typeof connect>, count: number): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = Array(count).fill(undefined);
   const opened = Array.from({ length: count }, (_, index) => {
@@ -216,7 +219,6 @@ async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) 
   };
 }
 
-/** Writes the same bytes to a socket repeatedly, as fast as the socket accepts them. */
 function flood(socket: Socket, bytes: Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(bytes));

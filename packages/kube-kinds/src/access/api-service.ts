@@ -16,7 +16,7 @@ const specOf = (object: ApiObject): JsonObject => objectAt(object, 'spec') ?? {}
 
 const applyDefaults = (object: ApiObject): ApiObject => ({ ...object, spec: withServicePort(specOf(object)) });
 
-/** API versions served by this server itself are available immediately. */
+/** Clears the status of a new APIService. If its API version is served by this server itself, also marks it as `Available`. */
 function prepareForCreate(object: ApiObject, { nowMs }: CreateContext): ApiObject {
   if (objectAt(object, 'spec', 'service') !== undefined) return { ...object, status: {} };
   const condition = {
@@ -80,7 +80,7 @@ function validateService(field: string, spec: JsonObject): FieldError[] {
   ];
 }
 
-/** Status updates do not change labels, annotations, finalizers or owner references. */
+/** The `status` subresource of APIServices. Its updates do not change labels, annotations, finalizers or owner references. */
 const STATUS: SubresourceStrategy = {
   prepareForUpdate: (object, old) => {
     const { labels, annotations, finalizers, ownerReferences } = old.metadata;

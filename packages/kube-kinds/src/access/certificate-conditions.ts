@@ -54,13 +54,13 @@ function validateStatus(field: string, condition: JsonObject): FieldError[] {
 const withType = (object: ApiObject, type: string): readonly JsonObject[] =>
   conditionsOf(object).filter((condition) => textAt(condition, 'type') === type);
 
-/** Decisions and Failed conditions must not be removed. */
+/** Rejects the removal of approval decisions and `Failed` conditions from a certificate signing request. */
 export const validateRemoval = (field: string, object: ApiObject, old: ApiObject): FieldError[] =>
   FINAL.filter((type) => withType(object, type).length < withType(old, type).length).map((type) =>
     forbiddenField(field, `updates may not remove a condition of type ${JSON.stringify(type)}`),
   );
 
-/** Only the approval subresource may be used to add or change decisions. */
+/** Rejects approval decisions added or changed by an update, because only the approval subresource may be used for that. */
 export function validateApprovalChange(field: string, object: ApiObject, old: ApiObject): FieldError[] {
   return DECISIONS.flatMap((type) => {
     const [conditions, before] = [withType(object, type), withType(old, type)];

@@ -67,7 +67,7 @@ function validateSigner(field: string, name: string, old: string): FieldError[] 
 
 type CertificateChange = { object: ApiObject; old: ApiObject; isAllowed: boolean };
 
-/** A certificate can only be set once, by a status update. */
+/** Rejects changes to an issued certificate. A certificate can be set only once, by a status update. */
 export function validateCertificateChange(field: string, { object, old, isAllowed }: CertificateChange): FieldError[] {
   const before = textAt(old, 'status', 'certificate');
   if (textAt(object, 'status', 'certificate') === before) return [];

@@ -17,7 +17,10 @@ export const unknownFormats = (object: ApiObject): string[] =>
 
 const MAX_FORMATS = 100;
 
-/** Searches all objects in a schema, including those nested in lists and maps. Decoded objects are at most 1,000 levels deep. */
+/**
+ * Returns the unknown formats in a schema, including those nested in lists and maps. Recursion cannot overflow the stack, because decoded
+ * objects are at most 1,000 levels deep.
+ */
 function formatsIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(formatsIn).slice(0, MAX_FORMATS);
   if (!isObject(schema)) return [];

@@ -2,7 +2,7 @@ import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1035LabelProblems } from '../names.ts';
 import { type JsonObject, textAt, textsAt } from '../values.ts';
 
-/** Requires the names that are mandatory in a spec. They are optional in a status. */
+/** Requires the names that are mandatory in a CustomResourceDefinition's spec; its status may omit them. */
 export const requireNames = (field: string, names: unknown): FieldError[] =>
   ['plural', 'singular', 'kind', 'listKind'].flatMap((name) =>
     textAt(names, name) === '' ? [required(`${field}.${name}`)] : [],
@@ -22,7 +22,6 @@ export function validateNames(field: string, names: JsonObject | undefined): Fie
   ];
 }
 
-/** Validates a name as a DNS label. Empty names are valid. */
 const validateLabel = (field: string, name: string): FieldError[] => (name === '' ? [] : labelErrors(field, name));
 
 function validateKind(field: string, kind: string): FieldError[] {

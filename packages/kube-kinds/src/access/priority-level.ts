@@ -129,7 +129,7 @@ function validateHand(field: string, size: number, queues: number): FieldError[]
   return [invalidValue(field, size, detail)];
 }
 
-/** The spec of a mandatory priority level is immutable, except for `spec.exempt` of the level `exempt`. */
+/** Requires the spec of a mandatory priority level to have its fixed value, except for `spec.exempt` of the level `exempt`. */
 function validateMandatory(field: string, object: ApiObject): FieldError[] {
   const name = object.metadata.name ?? '';
   const mandatory = MANDATORY_PRIORITY_LEVELS.get(name);

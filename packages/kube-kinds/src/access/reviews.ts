@@ -7,7 +7,7 @@ import { problemsAt } from '../rules.ts';
 import type { Strategy } from '../strategy.ts';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, textsAt, valueAt } from '../values.ts';
 
-/** A review must have either resource or non-resource attributes. */
+/** Requires a review to have exactly one of `resourceAttributes` and `nonResourceAttributes`. */
 function validateAttributes(object: ApiObject): FieldError[] {
   const resource = objectAt(object, 'spec', 'resourceAttributes');
   const other = objectAt(object, 'spec', 'nonResourceAttributes');

@@ -54,7 +54,6 @@ function validateName(field: string, name: string): FieldError[] {
   return name.split('.', 3).length < 3 ? [invalidValue(field, name, short)] : [];
 }
 
-/** Validates an optional enum value. */
 const oneOf = (field: string, value: unknown, supported: readonly string[]): FieldError[] =>
   value === undefined || supported.includes(String(value)) ? [] : [notSupported(field, value, supported)];
 

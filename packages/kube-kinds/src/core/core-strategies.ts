@@ -43,5 +43,5 @@ export const CORE_STRATEGIES: Strategies = {
   'servicecidrs.networking.k8s.io': serviceCidrs,
 };
 
-/** Conversions for those versions of these kinds that are served but not stored. */
+/** Conversions for versions of the kinds in `CORE_STRATEGIES` that are served but not stored. */
 export const CORE_CONVERSIONS: Conversions = { 'events.events.k8s.io/v1': eventConversion };

@@ -23,7 +23,7 @@ export const endpointSlices: Strategy = {
   validate: (object) => [...validateSlice(object), ...validateEndpoints(object)],
   validateUpdate: (object, old) => [
     ...validateSlice(object),
-    // unchanged endpoints are not validated: an older version of the server may have accepted them
+    // unchanged endpoints are not validated: an older version of the server might have accepted them
     ...(isSameValue(object.endpoints, old.endpoints) ? [] : validateEndpoints(object)),
     ...immutable('addressType', textAt(object, 'addressType'), textAt(old, 'addressType')),
   ],

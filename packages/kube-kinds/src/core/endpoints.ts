@@ -18,7 +18,7 @@ export const endpoints: Strategy = {
       withItems(subset, ['ports'], (port) => ({ ...port, protocol: textAt(port, 'protocol') || 'TCP' })),
     ),
   validate: validateSubsets,
-  // unchanged subsets are not validated: an older version of the server may have accepted them
+  // unchanged subsets are not validated: an older version of the server might have accepted them
   validateUpdate: (object, old) => (isSameValue(object.subsets, old.subsets) ? [] : validateSubsets(object)),
   warnings: addressWarnings,
   allowCreateOnUpdate: true,

@@ -54,7 +54,6 @@ export class KindRules {
     checkTexts(shownErrors(this.#strategy.validate?.(this.created(value))), expected);
   }
 
-  /** Asserts which errors an update causes. */
   checkUpdate(value: object, old: object, expected: readonly string[]): void {
     const errors = this.#strategy.validateUpdate?.(this.updated(value, old), this.completed(old));
     checkTexts(shownErrors(errors), expected);

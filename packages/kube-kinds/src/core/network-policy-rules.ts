@@ -19,7 +19,6 @@ export function validatePolicyPort(field: string, port: JsonObject): FieldError[
   ];
 }
 
-/** Validates a port or a port range. */
 function validateRange(field: string, port: unknown, end: number | undefined): FieldError[] {
   const unsuitable = (detail: string) => (end === undefined ? [] : [invalidValue(`${field}.endPort`, end, detail)]);
   if (port === undefined) return unsuitable('may not be specified when `port` is not specified');

@@ -1,4 +1,6 @@
-/** Dynamic kubelet configuration (`configSource` of nodes). Kubernetes has removed the feature, but old nodes may still have the field. */
+/**
+ * Dynamic kubelet configuration (`configSource` of nodes). Kubernetes has removed the feature, but old nodes might still have the field.
+ */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';

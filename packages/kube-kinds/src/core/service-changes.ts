@@ -29,7 +29,9 @@ export function withSyncedClusterIps(service: ApiObject, old: ApiObject | undefi
 const withClusterIps = (service: ApiObject, ips: readonly string[]): ApiObject =>
   withValue(service, ['spec', 'clusterIPs'], ips.length === 0 ? undefined : ips);
 
-/** Fills in the values allocated to `old`, so that clients can reapply the same manifest. */
+/**
+ * Fills in the cluster IPs, node ports and health check port that were allocated to `old`, so that clients can reapply the same manifest.
+ */
 export function withAllocatedValues(service: ApiObject, old: ApiObject): ApiObject {
   return withOldHealthCheckPort(withOldNodePorts(withOldClusterIps(service, old), old), old);
 }
@@ -41,7 +43,7 @@ function withOldClusterIps(service: ApiObject, old: ApiObject): ApiObject {
   return clusterIpsOf(object).length > 0 ? object : withClusterIps(object, clusterIpsOf(old));
 }
 
-/** Ports without a node port inherit it from the old port with the same name, unless it is now used by another port. */
+/** Copies the node ports of the old service to ports of the same name that have none, except for node ports now used by another port. */
 function withOldNodePorts(service: ApiObject, old: ApiObject): ApiObject {
   if (!hasNodePorts(service) || !hasNodePorts(old)) return service;
   const used = nodePortsOf(service);
@@ -79,7 +81,7 @@ const REMOVED: readonly (readonly [fields: readonly string[], applies: Unsuitabl
   [['externalTrafficPolicy'], (service, old) => isExternallyAccessible(old) && !isExternallyAccessible(service)],
 ];
 
-/** Removes fields that no longer apply to the service's new type and may have been set by the server (dropTypeDependentFields). */
+/** Removes fields that no longer apply to the service's new type and might have been set by the server (dropTypeDependentFields). */
 export function withoutUnsuitableFields(service: ApiObject, old: ApiObject): ApiObject {
   const isSame = (field: string) => isSameValue(valueAt(service, 'spec', field), valueAt(old, 'spec', field));
   const removed = REMOVED.filter(([fields, applies]) => applies(service, old) && fields.every(isSame));

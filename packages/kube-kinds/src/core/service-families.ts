@@ -54,7 +54,7 @@ function retainsFamilies(service: ApiObject, old: ApiObject): boolean {
   );
 }
 
-/** A headless service without a selector can have endpoints of any family. */
+/** Returns true for a headless service without a selector, which can have endpoints of any IP family. */
 const isSelectorless = (service: ApiObject): boolean =>
   textAt(service, 'spec', 'clusterIP') === NO_CLUSTER_IP &&
   Object.keys(objectAt(service, 'spec', 'selector') ?? {}).length === 0;
@@ -78,7 +78,7 @@ function withoutReleased(service: ApiObject, old: ApiObject): ApiObject {
   }, service);
 }
 
-/** Adds the families of the requested cluster IPs. */
+/** Appends the families of the requested cluster IPs to `ipFamilies`, unless the client has set them. */
 function inferFamilies(service: ApiObject, configured: readonly IpFamily[]): ChosenFamilies {
   const ips = clusterIpsOf(service);
   const families = [...familiesOf(service)];

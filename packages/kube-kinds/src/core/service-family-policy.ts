@@ -5,7 +5,7 @@ import { clusterIpsOf, familiesOf, policyOf } from './service-fields.ts';
 
 export const POLICY_FIELD = 'spec.ipFamilyPolicy';
 
-/** The secondary address or family can be released only with policy SingleStack. */
+/** Rejects the release of a service's secondary cluster IP or IP family unless its policy is SingleStack. */
 export function validateReduction(service: ApiObject, old: ApiObject): FieldError[] {
   const policy = policyOf(service);
   if (policy === 'SingleStack') return [];

@@ -51,7 +51,7 @@ function validateIpChange(service: ApiObject, old: ApiObject): FieldError[] {
   return validateFixedList(service, list);
 }
 
-/** Validates a change of the IP families. It is allowed for headless services. */
+/** Validates a change of the IP families. They may change freely if the old or the new service is headless or of type ExternalName. */
 function validateFamilyChange(service: ApiObject, old: ApiObject): FieldError[] {
   if (isExternalName(service) || isExternalName(old) || isHeadless(service) || isHeadless(old)) return [];
   const families = familiesOf(service);

@@ -145,7 +145,7 @@ function isSet(container: JsonObject, name: string): boolean {
   return Array.isArray(value) ? listAt(container, name).length > 0 : value !== undefined;
 }
 
-/** Pods, unlike templates, must have an image, without leading or trailing spaces (validateContainerOnlyForPod). */
+/** Rejects leading and trailing spaces in the image name of a pod's container (validateContainerOnlyForPod). Templates may have them. */
 export function validateImageText(container: JsonObject, field: Field): void {
   const image = textAt(container, 'image');
   if (image !== image.trim()) field.at('image').invalid(image, 'must not have leading or trailing whitespace');

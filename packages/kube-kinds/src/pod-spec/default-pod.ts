@@ -56,7 +56,7 @@ function requestLimits(container: JsonObject): JsonObject {
   return { ...container, resources: { ...objectAt(container, 'resources'), requests } };
 }
 
-/** With host networking, container ports double as host ports. */
+/** If the pod uses host networking, sets each missing host port to the container port. */
 function hostPorts(container: JsonObject, spec: JsonObject): JsonObject {
   if (valueAt(spec, 'hostNetwork') !== true) return container;
   return withItems(container, ['ports'], (port) =>

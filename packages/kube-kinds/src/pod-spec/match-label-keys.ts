@@ -24,8 +24,8 @@ function validateKeys(keys: readonly string[], field: Field, selector: JsonObjec
 }
 
 /**
- * The API server itself adds an expression per key. A key may therefore occur in one expression, but only if the selector has no other
- * condition for it.
+ * Validates a selector that has passed through the API server, which adds an expression for each of `keys`. A key may therefore occur in
+ * one expression, but only if the selector has no other condition for that key.
  */
 function validateMerged(selector: JsonObject, keys: readonly string[], field: Field): void {
   const seen = new Set(Object.keys(objectAt(selector, 'matchLabels') ?? {}));

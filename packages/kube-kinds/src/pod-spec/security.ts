@@ -66,7 +66,6 @@ export function validatePodSecurityContext(spec: JsonObject, field: Field, optio
   validateChoice(context, field.at('seLinuxChangePolicy'), selinux);
 }
 
-/** Validates an optional enum field. */
 function validateChoice(context: JsonObject, field: Field, supported: readonly string[]): void {
   const name = field.path.slice(field.path.lastIndexOf('.') + 1);
   const value = textAt(context, name);

@@ -42,7 +42,10 @@ function validateMinDomains(minDomains: number | undefined, action: string, fiel
     field.invalid(minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`);
 }
 
-/** Validates the keys of pods created before keys were merged into selectors (ValidateMatchLabelKeysInTopologySpread). */
+/**
+ * Validates the `matchLabelKeys` of a constraint in a pod created before such keys were merged into label selectors
+ * (ValidateMatchLabelKeysInTopologySpread).
+ */
 function validateLegacyKeys(constraint: JsonObject, field: Field): void {
   const keys = textsAt(constraint, 'matchLabelKeys');
   const selector = objectAt(constraint, 'labelSelector');

@@ -31,7 +31,10 @@ export function validateBindingConditions(field: string, device: JsonObject): Fi
 
 type Conditions = { name: string; conditions: readonly string[] };
 
-/** Requires both lists of conditions if either is used. */
+/**
+ * Requires the conditions in the first list if those in the other list are set. The lists are a device's `bindingConditions` and
+ * `bindingFailureConditions`, in either order.
+ */
 function validateBoth(field: string, { name, conditions }: Conditions, other: Conditions): FieldError[] {
   if (conditions.length > 0 || other.conditions.length === 0) return [];
   return [invalidValue(`${field}.${name}`, null, `${name} are required to use ${other.name}`)];

@@ -26,7 +26,9 @@ export function validateClaimChange(object: ApiObject, old: ApiObject): FieldErr
   ];
 }
 
-/** Returns the new spec with the old values of mutable fields. Any remaining difference is an error. */
+/**
+ * Returns the new spec of a claim with mutable fields reset to their old values. Any remaining difference from the old spec is an error.
+ */
 function withAllowedChanges(object: ApiObject, old: ApiObject): JsonObject {
   const spec = objectAt(object, 'spec') ?? {};
   const withClass = movesClass(object, old)

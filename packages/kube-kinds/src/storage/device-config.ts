@@ -25,7 +25,7 @@ export function validateRaw(field: string, value: unknown): FieldError[] {
   return isObject(value) ? [] : [invalidValue(field, '<value omitted>', 'must be a valid JSON object')];
 }
 
-/** Validates a configuration entry of a ResourceClaim. It applies to the requests it lists. */
+/** Validates a configuration entry of a ResourceClaim. The entry applies to the device requests that it lists. */
 export const validateConfigFor =
   (names: ReadonlySet<string>) =>
   (field: string, config: JsonObject): FieldError[] => [

@@ -12,7 +12,7 @@ const LISTS = [
   { statuses: 'initContainerStatuses', containers: 'initContainers' },
 ];
 
-/** Validates a list of container statuses. `field` is the field of the pod's status. */
+/** Validates the container statuses of a pod. `field` is the field of the pod's status. */
 export function validateContainerStatuses(pod: ApiObject, old: ApiObject, field: Field): void {
   for (const { statuses, containers } of LISTS)
     validateTransitions(pod, old, { field: field.at(statuses), containers });
@@ -37,8 +37,8 @@ export function validateContainerStatuses(pod: ApiObject, old: ApiObject, field:
 type Transition = { field: Field; containers: string | undefined };
 
 /**
- * Rejects status changes that restart a container which has terminated for good. `containers` is the spec's list of these containers;
- * `undefined` for ephemeral containers.
+ * Rejects status updates that move a terminated container to another state if its restart policy forbids a restart. `containers` names the
+ * spec's list of these containers; `undefined` for ephemeral containers, which never restart.
  */
 function validateTransitions(pod: ApiObject, old: ApiObject, { field, containers }: Transition): void {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);

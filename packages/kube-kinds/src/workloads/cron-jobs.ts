@@ -15,7 +15,7 @@ import { validateCount } from './workload-spec.ts';
 const JOB_SPEC = ['spec', 'jobTemplate', 'spec'];
 const TEMPLATE = [...JOB_SPEC, 'template'];
 const CONCURRENCY_POLICIES = ['Allow', 'Forbid', 'Replace'];
-/** Job names are 11 characters longer than the name of their CronJob, and pod names are limited to 63 characters. */
+/** Maximum length of a CronJob's name: its Job names are 11 characters longer, and pod names are limited to 63 characters. */
 const MAX_NAME = 52;
 const ZONE_PART = /^[A-Za-z._0-9+-]{1,14}$/;
 
@@ -45,7 +45,10 @@ function validateSpec(object: ApiObject, field: Field, old?: ApiObject): void {
   for (const name of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) validateCount(spec, field, name);
 }
 
-/** Validates a schedule. The time zone must be in `timeZone`, except that old CronJobs may have one in the schedule. */
+/**
+ * Validates a CronJob's schedule. `mayHaveZone`: the schedule may specify a time zone (`TZ=…`), because the stored CronJob's schedule
+ * already does.
+ */
 function validateSchedule(
   schedule: string,
   field: Field,
@@ -94,7 +97,7 @@ function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
 }
 
 function warnings(object: ApiObject, old: ApiObject | undefined): string[] {
-  // upstream's error path repeats `spec`, too
+  // the warning in upstream repeats `spec` in the field path, too
   const words =
     'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
   const hasZone = old !== undefined && textAt(object, 'spec', 'schedule').includes('TZ');

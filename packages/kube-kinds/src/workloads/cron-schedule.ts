@@ -5,7 +5,7 @@ type Bounds = { min: number; max: number; names?: readonly string[]; firstName?:
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-/** Minute, hour, day of month, month, day of week. */
+/** The fields of a schedule: minute, hour, day of month, month, day of week. */
 const FIELDS: readonly Bounds[] = [
   { min: 0, max: 59 },
   { min: 0, max: 23 },
@@ -34,7 +34,7 @@ export function scheduleProblem(schedule: string): string | undefined {
 export function zoneProblem(zone: string): string | undefined {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return undefined;
   try {
-    // the date formatter also accepts offsets like +01:00, which are not time zones in Go
+    // the date formatter also accepts offsets like +01:00, which are not time zones in Go, so do not pass them to it
     if (!/^[+-]/.test(zone)) new Intl.DateTimeFormat('en', { timeZone: zone });
     else return `unknown time zone ${zone}`;
     return undefined;

@@ -37,7 +37,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   const spec = { revisionHistoryLimit: HISTORY_LIMIT, ...objectAt(object, 'spec') };
   const updateStrategy = defaultStrategy(objectAt(spec, 'updateStrategy') ?? {});
   const complete = defaultTemplateAt({ ...object, spec: { ...spec, updateStrategy } }, TEMPLATE);
-  // upstream's v1 objects always have the annotation, and the field manager that writes the object owns it
+  // upstream's conversion to v1 always sets the annotation, so `managedFields` must list it as owned by the writer
   return withGeneration(complete, generationOf(complete));
 }
 

@@ -105,7 +105,7 @@ function validateStatus(object: ApiObject, old: ApiObject) {
   return root.errors;
 }
 
-/** Status updates cannot change labels. */
+/** Returns the new object with the old labels, which a status update cannot change. */
 function statusWithLabels(object: ApiObject, old: ApiObject): ApiObject {
   const { labels: _, ...metadata } = object.metadata;
   const { labels } = old.metadata;

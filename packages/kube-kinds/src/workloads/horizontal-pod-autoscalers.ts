@@ -68,7 +68,7 @@ function validateStatus(object: ApiObject): FieldError[] {
   return field.errors;
 }
 
-/** HorizontalPodAutoscalers. Stored as autoscaling/v2. */
+/** Strategy of HorizontalPodAutoscalers, which are stored as autoscaling/v2. */
 export const HORIZONTAL_POD_AUTOSCALERS: Strategy = {
   applyDefaults,
   prepareForCreate: (object) => resetStatus(object, EMPTY_STATUS),

@@ -146,7 +146,7 @@ const resources = new Map(Object.keys(WORKLOAD_STRATEGIES).map((one) => [one.spl
 
 for (const file of files) {
   const object = JSON.parse(readFileSync(file, 'utf8')) as TestObject;
-  // a watch event does not name its kind
+  // a watch event does not contain a kind, so pass an empty one
   const kind = object.kind ?? '';
   const plural = `${kind.toLowerCase()}${kind.endsWith('s') ? 'es' : 's'}`;
   const resource = resources.get(plural);

@@ -61,7 +61,7 @@ const isInt32 = (value: unknown): boolean => typeof value === 'number' && (value
 
 const MAX_DEPTH = 5;
 
-/** Converts field names to lower case, and removes null fields. */
+/** Converts field names to lower case, because Go matches them case-insensitively, and removes null fields. */
 function withLowerNames(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) return undefined;
   if (Array.isArray(value)) return value.map((one) => withLowerNames(one, depth + 1));

@@ -14,7 +14,7 @@ const PODS = { type: 'Pods', value: 4, periodSeconds: PERIOD_SECONDS };
 const SCALE_UP = { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies: [PODS, PERCENT] };
 const SCALE_DOWN = { selectPolicy: 'Max', policies: [PERCENT] };
 
-/** Sets the defaults of a behavior. The result always has rules for scaling up and for scaling down. */
+/** Sets the defaults of a behavior, which always include rules for scaling up and for scaling down. */
 export const defaultBehavior = (behavior: JsonObject): JsonObject => ({
   ...behavior,
   scaleUp: { ...SCALE_UP, ...objectAt(behavior, 'scaleUp') },

@@ -1,4 +1,4 @@
-/** Building blocks of autoscaling/v1 and autoscaling/v2 metrics. */
+/** Helpers for converting metrics between autoscaling/v1 and autoscaling/v2. */
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 
 export const SOURCES = ['object', 'pods', 'resource', 'containerResource', 'external'] as const;

@@ -37,7 +37,7 @@ function parseInterval(text: string, completions: number): Interval | string {
   return indexes.length === 2 && first >= last ? notIncreasing(first, last) : [first, last];
 }
 
-/** Returns an error message if two index lists overlap. Ignores invalid parts. */
+/** Returns an error message if two index lists overlap. Ignores the invalid intervals in them. */
 export function overlapProblem(completed: string, failed: string, completions: number): string | undefined {
   if (completed === '' || failed === '') return undefined;
   const intervals = (text: string) =>

@@ -33,8 +33,8 @@ export function withGeneratedSelector(job: ApiObject): ApiObject {
 }
 
 /**
- * If the Job's labels were defaulted from its pod template, the generated labels are added to the Job, too: upstream shares one map between
- * them.
+ * If the Job's labels were defaulted from its pod template, adds the generated labels to the Job, too, because in upstream the Job and its
+ * pod template then share one map.
  */
 const withLabelsOfPods = (labelled: ApiObject, job: ApiObject): ApiObject =>
   job.metadata.labels !== undefined && job.metadata.labels === objectAt(job, ...LABELS)

@@ -26,7 +26,10 @@ const COUNTS = [
 
 export const isIndexed = (spec: JsonObject | undefined): boolean => textAt(spec, 'completionMode') === 'Indexed';
 
-/** Validates a Job spec, apart from the template's labels and the selector: Job templates have no selector, so callers validate these. */
+/**
+ * Validates a Job spec, except for its selector and the template's labels: Job templates have no selector, so the callers validate both
+ * where they exist.
+ */
 export function validateJobSpec(spec: JsonObject, field: Field, options: PodOptions): void {
   for (const name of COUNTS) validateCount(spec, field, name);
   if (valueAt(spec, 'maxFailedIndexes') !== undefined && valueAt(spec, 'backoffLimitPerIndex') === undefined)
@@ -94,7 +97,7 @@ function atMost(value: number, limit: number, { field, words }: { field: Field; 
   if (value > limit) field.invalid(value, `must be less than or equal to ${limit}${words}`);
 }
 
-/** With a pod failure policy, pods may only be replaced after they have failed. */
+/** With a pod failure policy, `Failed` is the only valid `podReplacementPolicy`. */
 function validateReplacement(spec: JsonObject, field: Field): void {
   if (valueAt(spec, 'podReplacementPolicy') === undefined) return;
   const policy = textAt(spec, 'podReplacementPolicy');

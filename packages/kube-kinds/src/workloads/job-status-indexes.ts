@@ -6,8 +6,8 @@ import { countIndexes, overlapProblem } from './index-intervals.ts';
 import { isIndexed } from './job-spec.ts';
 
 /**
- * Input of a check of a Job's status. `isChanged` returns true if any of the named status fields has changed; upstream applies most rules
- * only then.
+ * A Job status update to validate. `isChanged` returns true if the update changes any of the named status fields; upstream applies most
+ * rules only to changed fields.
  */
 export type Check = { job: ApiObject; old: ApiObject; field: Field; isChanged: (...names: string[]) => boolean };
 

@@ -98,7 +98,10 @@ function validateFinished(check: Check): void {
     field.at('ready').invalid(ready, 'cannot set more ready pods than active');
 }
 
-/** Rejects status changes that undo something final, such as a terminal condition. */
+/**
+ * Rejects changes to a Job's status that remove a terminal condition, decrease a pod counter, or change a start or completion time that
+ * must not change anymore.
+ */
 function validateChange({ job, old, field, isChanged }: Check): void {
   const at = field.at('conditions');
   for (const type of ['Failed', 'Complete', 'FailureTarget'])

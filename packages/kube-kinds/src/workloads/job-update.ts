@@ -18,7 +18,7 @@ import { validateImmutable } from './workload-spec.ts';
 
 const IMMUTABLE = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'];
 const NODE_AFFINITY = ['spec', 'affinity', 'nodeAffinity'];
-/** Template fields that are scheduling directives. */
+/** Fields of a Job's pod template that are scheduling directives (KEP-2926), apart from node affinity. */
 const DIRECTIVES = [
   ...[
     ['spec', 'nodeSelector'],

@@ -46,7 +46,7 @@ function defaultSpec(spec: JsonObject): JsonObject {
   });
 }
 
-/** Sets the default status of pod conditions in a failure policy: `True`. */
+/** Defaults the status of each pod condition in a pod failure policy to `True`. */
 export const defaultPodConditions = (spec: JsonObject): JsonObject =>
   withItems(spec, ['podFailurePolicy', 'rules'], (rule) =>
     withItems(rule, ['onPodConditions'], (condition) => ({ ...condition, status: condition.status || 'True' })),

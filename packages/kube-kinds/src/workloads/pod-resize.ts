@@ -70,7 +70,7 @@ function unresizableProblem(old: ApiObject): string | undefined {
 const isSameQos = (pod: ApiObject, old: ApiObject): boolean =>
   (textAt(old, 'status', 'qosClass') || qosClassOf(old)) === qosClassOf(pod);
 
-/** Returns true if the pod's node supports resizing, which is the case if it reports the resources of running containers. */
+/** Returns true if the pod's node supports resizing. Nodes that do report the resources of running containers in the pod status. */
 function isSupported(old: ApiObject): boolean {
   const running = objectsAt(old, 'status', 'containerStatuses').find(
     (status) => objectAt(status, 'state', 'running') !== undefined,

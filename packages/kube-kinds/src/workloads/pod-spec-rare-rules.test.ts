@@ -128,7 +128,6 @@ const MANAGED = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/m
 const IQN = 'iqn.2026-01.com.example:storage';
 const ISCSI = { targetPortal: 'a', iqn: IQN, lun: 0 };
 
-/** Volume sources, and the errors reported for them. */
 const SOURCES: readonly (readonly [source: string, value: object, errors: readonly string[]])[] = [
   ['nfs', { server: '', path: 'a' }, ['server: Required value', 'path: Invalid value: "a": must be an absolute path']],
   [

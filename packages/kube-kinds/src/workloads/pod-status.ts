@@ -29,7 +29,10 @@ export function preparePodStatus(pod: ApiObject, old: ApiObject): ApiObject {
   return { ...old, metadata, status: qosClass === '' ? status : { ...status, qosClass } };
 }
 
-/** Keeps the old observed generations if the client does not set them, as it may predate these fields. */
+/**
+ * Retains the old `observedGeneration` of the pod and its conditions if the client does not set it, because older clients do not have this
+ * field.
+ */
 function withOldGenerations(status: JsonObject, old: JsonObject): JsonObject {
   const retain = (now: JsonObject, before: JsonObject | undefined) => {
     const generation = numberAt(before, 'observedGeneration') ?? 0;
@@ -78,7 +81,7 @@ function validateConditions(conditions: readonly JsonObject[], field: Field): vo
     const type = textAt(condition, 'type');
     const generation = numberAt(condition, 'observedGeneration') ?? 0;
     if (generation < 0) field.at(index, 'observedGeneration').invalid(generation, 'must be a non-negative integer');
-    // upstream's error capitalizes this field's name
+    // upstream's error capitalizes the field `type`
     if (!SYSTEM_CONDITIONS.includes(type)) field.at(index, 'Type').invalidEach(type, qualifiedNameProblems(type));
   }
 }
@@ -106,7 +109,7 @@ function validateClaims(pod: ApiObject, field: Field): void {
   }
 }
 
-/** Allows at most one address per IP family. Addresses that the status already has are always valid. */
+/** Allows at most one address per IP family. Addresses that are also in the old status are always valid. */
 function validateAddresses(pod: ApiObject, old: ApiObject, field: Field): void {
   const list = field.path.slice(field.path.lastIndexOf('.') + 1);
   const addressesOf = (holder: ApiObject) => objectsAt(holder, 'status', list).map((one) => textAt(one, 'ip'));

@@ -73,7 +73,7 @@ function validateContainers(spec: JsonObject, old: JsonObject, field: Field): bo
   return true;
 }
 
-/** Validates the deadline, which can be set or shortened. Returns false if the new deadline is invalid. */
+/** Validates a change to `activeDeadlineSeconds`, which can be set or decreased. Returns false if the new value is invalid. */
 function validateDeadline(spec: JsonObject, old: JsonObject, field: Field): boolean {
   const deadline = numberAt(spec, 'activeDeadlineSeconds');
   const before = numberAt(old, 'activeDeadlineSeconds');

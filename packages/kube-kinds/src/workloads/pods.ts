@@ -41,7 +41,6 @@ function prepareForUpdate(pod: ApiObject, old: ApiObject): ApiObject {
   return retainStatus({ ...pod, spec }, old);
 }
 
-/** Copies only the list of ephemeral containers from the new pod's spec. */
 function prepareEphemeral(pod: ApiObject, old: ApiObject): ApiObject {
   const containers = valueAt(pod, 'spec', 'ephemeralContainers');
   const spec = withValue(objectAt(old, 'spec') ?? {}, ['ephemeralContainers'], containers);

@@ -28,7 +28,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   const spec = objectAt(object, 'spec') ?? {};
   validateCount(spec, field, 'replicas');
   validateCount(spec, field, 'minReadySeconds');
-  // upstream's message says Deployment here, too
+  // upstream's error message for a ReplicaSet says Deployment, too
   validateRequiredSelector(spec, field, { kind: 'deployment' });
   validateReplicaTemplate(spec, field, podOptions(objectAt(old, ...TEMPLATE)));
   if (old !== undefined) validateImmutable(spec.selector, valueAt(old, 'spec', 'selector'), field.at('selector'));

@@ -1,4 +1,4 @@
-/** CPU and memory amounts, which can be changed by a resize. */
+/** CPU and memory amounts: the resources that a pod resize can change. */
 import type { ApiObject } from '../api-object.ts';
 import { type JsonObject, objectAt, valueAt, withItems, withValue } from '../values.ts';
 

@@ -13,7 +13,6 @@ import {
   withValue,
 } from '../values.ts';
 
-/** Metadata of a Scale: the fields that identify the scaled object. */
 const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];
 
 const REPLICAS = ['spec', 'replicas'];

@@ -36,7 +36,6 @@ const COUNTS = [
   ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
   ...['observedGeneration', 'collisionCount'],
 ];
-/** Mutable fields of a StatefulSet spec. */
 const MUTABLE = [
   ...['replicas', 'template', 'updateStrategy', 'minReadySeconds', 'ordinals', 'revisionHistoryLimit'],
   'persistentVolumeClaimRetentionPolicy',
@@ -82,7 +81,7 @@ const defaultClaimTemplate = (claim: JsonObject): JsonObject => ({
   status: { phase: 'Pending', ...objectAt(claim, 'status') },
 });
 
-/** Prepares a new or updated StatefulSet. Removes `maxUnavailable`, whose feature is disabled by default, unless the old object has it. */
+/** Removes `maxUnavailable`, whose feature is disabled by default, unless the old StatefulSet has it. */
 function prepare(object: ApiObject, old?: ApiObject): ApiObject {
   const prepared = prepareTemplateAt(object, old, TEMPLATE);
   const path = ['spec', 'updateStrategy', 'rollingUpdate', 'maxUnavailable'];

@@ -12,7 +12,7 @@ export function retainStatus(object: ApiObject, old: ApiObject): ApiObject {
   return old.status === undefined ? (others as ApiObject) : { ...object, status: old.status };
 }
 
-/** In a status update, keeps everything of the old object except status and metadata. */
+/** Returns the old object with the new object's status and metadata, which are all that a status update can change. */
 export function statusOnly(object: ApiObject, old: ApiObject): ApiObject {
   const { status: _, ...others } = old;
   const status = object.status === undefined ? {} : { status: object.status };

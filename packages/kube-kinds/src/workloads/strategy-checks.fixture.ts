@@ -12,7 +12,6 @@ const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 export type TestObject = { apiVersion: string; kind: string; metadata?: JsonObject; [field: string]: unknown };
 
-/** Returns the object as the API server decodes it. */
 export function decode(object: TestObject): ApiObject {
   const type = schema.kindOf(object);
   assert.ok(type, `${object.apiVersion} ${object.kind} is a kind`);
@@ -43,7 +42,6 @@ export const shown = (errors: readonly FieldError[]): string[] =>
 export const createErrors = (resource: string, object: TestObject): string[] =>
   shown(strategyOf(resource).validate?.(created(resource, object)) ?? []);
 
-/** Returns the validation errors of an update that applies `change` to the stored object. */
 export function updateErrors(resource: string, old: ApiObject, change: (object: ApiObject) => ApiObject): string[] {
   const strategy = strategyOf(resource);
   const changed = change(structuredClone(old));
@@ -52,7 +50,6 @@ export function updateErrors(resource: string, old: ApiObject, change: (object: 
   return shown(strategy.validateUpdate?.(prepared, old) ?? []);
 }
 
-/** Updates a subresource. Returns the resulting object and the validation errors. */
 export function updateSubresource(
   { resource, name }: { resource: string; name: string },
   old: ApiObject,
@@ -92,7 +89,6 @@ export const POD: TestObject = {
 
 const TEMPLATE = { metadata: { labels: { app: 'web' } }, spec: { containers: [CONTAINER] } };
 
-/** Returns a valid workload with a selector and a template. */
 export const workload = (apiVersion: string, kind: string, spec: JsonObject = {}): TestObject => ({
   apiVersion,
   kind,

@@ -66,7 +66,7 @@ export function validateCountOrPercent(value: unknown, field: Field): void {
   else field.notNegative(typeof value === 'number' ? value : 0);
 }
 
-/** Returns the numeric value of a count or a percentage. */
+/** Returns the number in a count or percentage: 50 for both `50` and `50%`; 0 if the value is neither. */
 export function countOrPercent(value: unknown): number {
   if (typeof value === 'number') return value;
   const text = typeof value === 'string' ? value : '';

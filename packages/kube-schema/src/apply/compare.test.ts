@@ -9,7 +9,6 @@ import { toFieldSet } from './to-field-set.ts';
 
 const schema = await Schema.load();
 
-/** Checks which differences `compareObjects` finds between two objects of a type. */
 function check(type: string, [before, after]: [JsonObject, JsonObject], expected: Record<string, JsonObject>): void {
   const { added, modified, removed } = compareObjects(structNode(schema, schema.type(type)), before, after);
   const none = { added: {}, modified: {}, removed: {} };

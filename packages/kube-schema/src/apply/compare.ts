@@ -7,7 +7,7 @@ import { fieldElement, type PathElement } from './path-element.ts';
 /** The fields that differ between an object and an older version of itself. */
 export type Comparison = { added: FieldSet; modified: FieldSet; removed: FieldSet };
 
-/** Compares two objects (structured-merge-diff, typed.Compare). Parts shared by both are skipped. */
+/** Compares two objects (structured-merge-diff, typed.Compare). Values that both objects share in memory are skipped. */
 export function compareObjects(node: Node, before: unknown, after: unknown): Comparison {
   const comparer = new ObjectComparer();
   comparer.compare(node, before, after);
@@ -19,7 +19,6 @@ class ObjectComparer {
   readonly #added = new FieldSetBuilder();
   readonly #modified = new FieldSetBuilder();
   readonly #removed = new FieldSetBuilder();
-  /** The path of the field being compared. */
   readonly #path: PathElement[] = [];
 
   result(): Comparison {
@@ -61,8 +60,8 @@ class ObjectComparer {
   }
 
   /**
-   * Compares the two lists' elements that have the same key. If a list has several of them, as in some old objects, they are compared as a
-   * whole.
+   * Compares the elements of two lists that have the same key. If either list has several elements with this key, as in some old objects,
+   * all of them are compared as a whole.
    */
   #compareElements(node: Node, olds: unknown[], news: unknown[]): void {
     if (olds.length <= 1 && news.length <= 1) this.compare(node, olds[0], news[0]);

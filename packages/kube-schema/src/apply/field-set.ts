@@ -4,7 +4,7 @@ export type Path = readonly PathElement[];
 
 /**
  * A set of fields, stored as a tree (structured-merge-diff, fieldpath.Set). A field whose subfields are members need not be a member
- * itself. Sets are immutable. To save time, operations return one of the given sets if the result is the same.
+ * itself. Sets are immutable. To save time, an operation whose result equals one of its operands returns that operand.
  */
 export class FieldSet {
   readonly members: ReadonlySet<PathElement>;
@@ -82,7 +82,7 @@ export class FieldSet {
 
 const EMPTY = new FieldSet();
 
-/** Returns the members for which `isKept` is true; the set itself if that is all of them. */
+/** Returns the members for which `isKept` is true, or `members` itself if it is true for all of them. */
 function filtered(
   members: ReadonlySet<PathElement>,
   isKept: (element: PathElement) => boolean,

@@ -67,7 +67,7 @@ class ListMerge {
         left++;
       } else if (live !== undefined && this.#isWaitedFor(live, applied, shared[nextShared])) left++;
       else if (live !== undefined && !this.#appliedByElement.has(live)) {
-        // take the element by position, because duplicates share the same key
+        // take the live element by position, because elements with duplicate keys share one map entry
         this.#result.push(this.#live[left]);
         left++;
       } else {
@@ -78,7 +78,10 @@ class ListMerge {
     return this.#result;
   }
 
-  /** Whether a live element that is in both lists must wait because another element that is in both comes first in the configuration. */
+  /**
+   * Whether a live element is skipped at its live position and emitted at its position in the applied configuration instead, because
+   * another element present in both lists precedes it there.
+   */
   #isWaitedFor(live: PathElement, applied: PathElement | undefined, nextShared: PathElement | undefined): boolean {
     return applied !== undefined && this.#appliedByElement.has(live) && nextShared !== undefined && nextShared !== live;
   }

@@ -6,7 +6,7 @@ import { type Field, isStructType, type StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 
-/** `leaf`: a scalar, a value type, or a list or map that is replaced as a whole. */
+/** `leaf`: a single value, or a list, map or struct that is replaced as a whole. */
 export type Node =
   /** `isAtomic`: the leaf is a list, map or struct rather than a single value. */
   | { kind: 'leaf'; isAtomic?: true }

@@ -1,4 +1,7 @@
-/** Sequences of writes from structured-merge-diff's own tests (merge/{leaf,set,nested,multiple_appliers}_test.go), for built-in types. */
+/**
+ * Replays sequences of writes from structured-merge-diff's own tests (merge/{leaf,set,nested,multiple_appliers}_test.go) with built-in
+ * types.
+ */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../json.ts';
 import { Schema } from '../schema/schema.ts';
@@ -7,7 +10,7 @@ import { FieldUpdater, type Managers } from './updater.ts';
 
 const schema = await Schema.load();
 
-/** An object and its managers. Tests apply configurations and updates to it. */
+/** An object and its field managers, to which tests apply configurations and updates. */
 export class Written {
   object: JsonObject = {};
   managers: Managers = new Map();

@@ -18,7 +18,7 @@ export function conversionError(value: unknown, { type, goType }: Expected): str
     : `unrecognized type: ${type === 'double' ? 'float64' : type}`;
 }
 
-/** Whether Go could convert the value to the type, even though Go's JSON decoder would reject it. */
+/** Whether apimachinery's converter accepts a value of this Go kind for the type, although Go's JSON decoder would reject it. */
 const isConvertible = (kind: string, type: Exclude<ScalarType, 'bytes'>): boolean =>
   type === 'string' ? kind === 'int64' : type !== 'bool' && kind === 'float64';
 

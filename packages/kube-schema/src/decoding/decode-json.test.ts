@@ -14,7 +14,6 @@ function check(kind: string, value: unknown, expected: object): void {
   assert.deepEqual(decode(kind, value).object, expected);
 }
 
-/** Checks the strict decoding problems of an object. */
 function problems(kind: string, value: unknown, expected: string[], duplicates?: JsonPath[]): void {
   assert.deepEqual(decode(kind, value, duplicates).problems, expected);
 }

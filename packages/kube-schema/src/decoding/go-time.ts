@@ -17,7 +17,7 @@ const DATE_AND_TIME: Part[] = [
 ];
 const ZONE: Part = ['Z07:00', /^(?:Z|[+-]\d\d:\d\d)/];
 
-/** In RFC 3339, a fraction may follow the seconds. A MicroTime must have exactly six fractional digits. */
+/** Layouts of a Time, whose seconds can have a fraction (RFC 3339), and of a MicroTime, which must have exactly six fractional digits. */
 const LAYOUTS: Record<'time' | 'microTime', Part[]> = {
   time: [...DATE_AND_TIME, ['', /^(?:[.,]\d+)?/], ZONE],
   microTime: [...DATE_AND_TIME, ['.000000', /^[.,]\d{6}/], ZONE],

@@ -107,7 +107,10 @@ export class JsonDecoder {
     return VALUE_READERS[type as ValueType](value, this.#problems.shown(context), (inner) => this.#customSchema(inner));
   }
 
-  /** Go decodes schemas nested in a value with a separate decoder that ignores unknown fields. */
+  /**
+   * Decodes a custom resource schema nested in another value. Ignores unknown fields, because Go uses a separate decoder for nested
+   * schemas.
+   */
   #customSchema(value: unknown): unknown {
     const problems = new Problems([]);
     const decoder = new JsonDecoder(this.#schema, problems);
@@ -118,7 +121,6 @@ export class JsonDecoder {
   }
 }
 
-/** Returns the decoder's position at a list element or map value, for error messages. */
 const elementContext = (above: Context, step: string | number): Context => ({
   struct: above.struct,
   below: { above, step },

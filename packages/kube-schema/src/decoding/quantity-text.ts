@@ -1,7 +1,7 @@
 /** The canonical form of quantities, as stored and printed by Kubernetes (apimachinery, api/resource). */
 import { formatQuantity, isQuantity, parseQuantity } from '@podwright/kube-api';
 
-/** The powers of ten that the suffixes mean. The canonical form of a quantity written with an exponent has an exponent, too. */
+/** Powers of ten by quantity suffix. A quantity written with an exponent also has an exponent in its canonical form. */
 const EXPONENTS: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 
 /**

@@ -55,7 +55,7 @@ const schemaOrBool: ValueReader = (value, _context, readSchema) => {
   return readSchema(value);
 };
 
-/** Like Go, ignores values that are neither an object nor a list, such as strings. */
+/** JSONSchemaPropsOrArray. Like Go, ignores values that are neither an object nor a list, such as strings. */
 const schemaOrArray: ValueReader = (value, _context, readSchema) => {
   if (isJsonObject(value)) return readSchema(value);
   return Array.isArray(value) && value.length > 0 ? value.map(readSchema) : null;

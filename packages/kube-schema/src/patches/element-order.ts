@@ -35,7 +35,7 @@ export function orderElements(
   return [...result, ...patched.slice(next)];
 }
 
-/** Returns a map from each element to its first position in the list. */
+/** Returns the index of the first list element with each identity. */
 function positions(list: readonly unknown[], identity: Identity): Map<unknown, number> {
   const places = new Map<unknown, number>();
   for (const [index, element] of list.entries()) {

@@ -35,7 +35,7 @@ export function jsonPatch(original: JsonObject, operations: unknown): JsonObject
   const patched = new Patched(original);
   for (const operation of operations.map(readOperation)) patched.apply(operation);
   if (!isJsonObject(patched.document)) throw failed('the patched document is not an object');
-  // `move` operations can nest parts of the document ever more deeply
+  // each `move` operation can nest the document more deeply, so the depth of the patched document must be checked, too
   if (isTooDeep(patched.document)) throw failed('exceeded max depth');
   return patched.document;
 }
@@ -106,9 +106,7 @@ class Patched {
     if (!isDeepStrictEqual(found ?? null, value ?? null)) throw failed(`testing value ${path} failed: test failed`);
   }
 
-  /**
-   * Returns a copy of a value for a `copy` operation. Each copy can double the document's size, so the total size of all copies is limited.
-   */
+  /** Applies a `copy` operation. Each copy can double the document's size, so the total size of all copies is limited. */
   #copy({ op, path, from }: Operation): void {
     const value = read(this.#find(op, from)) ?? null;
     if (isTooDeep(value)) throw failed('exceeded max depth');

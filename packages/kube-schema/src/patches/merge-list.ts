@@ -5,7 +5,6 @@ import { type Identity, orderElements } from './element-order.ts';
 import { formatGoText } from './go-value.ts';
 import { noMergeKey, patchError, shownValue, wrongValue } from './patch-error.ts';
 
-/** Merges two versions of a list element that is in both lists. */
 type MergeElement = (original: JsonObject, patch: JsonObject) => JsonObject;
 
 type ListMerge = {
@@ -31,7 +30,7 @@ export function mergeList(
   const identity = byKey(mergeKey);
   const { remaining, elements } = withDirectives(original, patch, identity);
   const merged = mergeElements(remaining, elements, { identity, mergeElement });
-  // a merged element has no merge key if the patch sets the key to null
+  // a merged element has no merge key if the patch sets the key to null, so it has no place in the order
   const ofMerged: Identity = (element) =>
     fieldOf(element as JsonObject, mergeKey) === undefined ? null : identity(element);
   return orderElements(merged, { order: order ?? elements, server: original, identity: ofMerged });

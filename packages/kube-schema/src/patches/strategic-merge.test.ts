@@ -6,7 +6,6 @@ import { strategicMerge } from './strategic-merge.ts';
 
 const schema = await Schema.load();
 
-/** Applies a patch to an object of this type and checks the result. */
 function check(type: string, original: JsonObject, [patch, expected]: [JsonObject, JsonObject]): void {
   const before = structuredClone({ original, patch });
   assert.deepEqual(strategicMerge(original, patch, { schema, type: schema.type(type) }), expected);

@@ -95,7 +95,10 @@ function mergeLists(
   return mergeList(original, patch, { mergeKey, order, mergeElement: (one, other) => mergeObjects(one, other, place) });
 }
 
-/** Removes scalars from a list. Like upstream, removes the list if `removed` is null, and ignores other values. */
+/**
+ * Removes scalars from a list. Like upstream, removes the whole list if `removed` is null, and does nothing if `removed` is neither null
+ * nor a list.
+ */
 function removeFromList(result: JsonObject, name: string, removed: unknown): void {
   const list = fieldOf(result, name);
   if (removed === null) delete result[name];

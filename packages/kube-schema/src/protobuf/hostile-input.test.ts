@@ -61,7 +61,7 @@ describe('unknown fields', () => {
 describe('bounds', () => {
   it('are on the depth of messages', () => {
     const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
-    // field 28 needs a two-byte tag
+    // `field` encodes one-byte tags only, but the tag of field 28 takes two bytes
     const nest = (inner: Buffer) => Buffer.concat([hex('e201'), field(1, inner).subarray(1)]);
     let nested: Buffer = Buffer.alloc(0);
     for (let depth = 0; depth < 120; depth++) nested = nest(nested);

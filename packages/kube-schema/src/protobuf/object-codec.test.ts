@@ -5,7 +5,6 @@ import { decodeObject, encodeObject, isProtobufObject } from './object-codec.ts'
 
 const schema = await Schema.load();
 
-/** Builds a protobuf-encoded object from its message in hexadecimal. */
 function envelope(apiVersion: string, kind: string, hex: string): Buffer {
   const field = (number: number, bytes: Buffer) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
@@ -18,7 +17,6 @@ function check(apiVersion: string, kind: string, [hex, expected]: [string, objec
   assert.deepEqual(decodeObject(schema, envelope(apiVersion, kind, hex)), { kind, apiVersion, ...expected });
 }
 
-/** Checks that encoding and decoding preserve an object. */
 function checkRoundTrip(object: { apiVersion: string; kind: string; [field: string]: unknown }, shown = object): void {
   const bytes = encodeObject(schema, object);
   assert.ok(isProtobufObject(bytes));
@@ -41,7 +39,7 @@ describe('an absent field', () => {
 
 describe('a zero value', () => {
   it('is shown if the field is a pointer in Go, and otherwise left out', () => {
-    // spec.replicas is a pointer, minReadySeconds is not
+    // `spec.replicas` is a pointer, so its encoded zero is shown; `minReadySeconds` is not a pointer, so its zero is omitted
     const { spec } = decodeObject(schema, envelope('apps/v1', 'ReplicaSet', '12 04 08 00 20 00')) as { spec: object };
     assert.deepEqual(spec, { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } } });
   });

@@ -45,7 +45,7 @@ const duration: ValueCodec = {
   },
 };
 
-/** Whether the text is a valid quantity is checked by validation, not here. */
+/** A Quantity, as text. Validation, not this codec, checks whether the text is a valid quantity. */
 const quantity: ValueCodec = {
   decode: (reader) => {
     let text = '';

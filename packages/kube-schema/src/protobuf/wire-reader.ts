@@ -8,7 +8,10 @@ const GROUP_START = 3;
 const GROUP_END = 4;
 const FIXED32 = 5;
 
-/** Groups are obsolete and no field of a Kubernetes type is a group, but unknown groups must still be skipped. */
+/**
+ * Maximum nesting depth of groups in a skipped field. Groups are obsolete and no Kubernetes type uses them, but unknown fields may contain
+ * them.
+ */
 const MAX_GROUP_DEPTH = 100;
 
 /** A field number and a wire type. */
@@ -145,7 +148,6 @@ export class WireReader {
     return length;
   }
 
-  /** Advances by `count` bytes and returns the previous offset. */
   #take(count: number): number {
     const offset = this.#offset;
     if (offset + count > this.#end) throw malformed(offset, 'unexpected end');

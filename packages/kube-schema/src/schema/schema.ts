@@ -31,7 +31,7 @@ export class Schema {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #types = new Map<string, StructType>();
   readonly #derived = new Map<string, unknown>();
-  /** The first component of the names of a group's types, by API group. */
+  /** Maps each API group to the first component of the names of its types. */
   readonly #directories: ReadonlyMap<string, string>;
   readonly #byPlural: ReadonlyMap<string, Resource>;
 

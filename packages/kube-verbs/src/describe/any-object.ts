@@ -48,7 +48,6 @@ function describeItems(lines: Lines, { label, items, place }: { label: string; i
 const valueText = (value: unknown): string =>
   value === null ? '<nil>' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-/** Words of field names that are printed in capitals. */
 const INITIALISMS = new Set(['API', 'URL', 'UID', 'OSB', 'GUID']);
 
 /**

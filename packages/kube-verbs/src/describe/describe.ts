@@ -26,7 +26,10 @@ export type Related = Surroundings & {
 /** Kinds whose descriptions show pod counts by phase. */
 const COUNTED = new Set(['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet']);
 
-/** Reads an object's events and the related objects shown in its description. The user may not be allowed to read all of them. */
+/**
+ * Reads an object's events and the related objects shown in its description. Returns an error in place of those that cannot be read, for
+ * example because the user is not permitted to.
+ */
 export async function readRelated(api: ApiPort, object: ApiObject): Promise<Related> {
   const { kind = '', metadata } = object;
   const { namespace = '', name, uid } = metadata;

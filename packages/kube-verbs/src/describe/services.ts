@@ -42,7 +42,6 @@ function describePort(lines: Lines, port: ServicePort, slices: readonly Endpoint
   lines.field('Endpoints', endpointsText(slices, name ?? ''));
 }
 
-/** Maximum number of endpoints listed in a description. */
 const MAX_ENDPOINTS = 3;
 
 /** Formats a Service port's first ready endpoints and the number of remaining ones. */

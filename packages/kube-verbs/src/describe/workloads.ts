@@ -103,7 +103,6 @@ export function podSelector(selector: LabelSelector | Record<string, string> | u
   return isNewer ? selectorText(selector as LabelSelector) : labelsText(selector as Record<string, string>);
 }
 
-/** Formats pod counts by phase. */
 function podsStatus(pods: readonly Pod[] | Error): string {
   if (pods instanceof Error) return `error in fetching pods: ${pods.message}`;
   const count = (phase: string) => pods.filter(({ status }) => status?.phase === phase).length;

@@ -61,7 +61,6 @@ function portsFor(object: ApiObject, { ports, targetPort, protocol }: ExposeOpti
   }));
 }
 
-/** Returns the ports of an object's containers, or those of a Service. */
 function declaredPorts({ kind, spec }: ApiObject): ServicePort[] {
   if (kind === 'Service') return (spec as Service['spec']).ports ?? [];
   const pod = kind === 'Pod' ? (spec as Pod['spec']) : (spec as Workload['spec']).template?.spec;

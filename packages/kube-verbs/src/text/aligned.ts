@@ -31,7 +31,6 @@ export class Lines {
   }
 }
 
-/** Number of spaces between columns. */
 const PADDING = 2;
 
 /**
@@ -51,7 +50,9 @@ export function align(lines: readonly string[]): string[] {
   );
 }
 
-/** The number of UTF-16 code units in excess of the number of code points. JavaScript pads by the former, Go by the latter. */
+/**
+ * Number of UTF-16 code units in excess of the number of code points: JavaScript's padding counts code units, but Go's counts code points.
+ */
 const codePointExcess = (text: string): number => text.length - [...text].length;
 
 type Block = { from: number; to: number; column: number };

@@ -1,5 +1,5 @@
 import { counted } from '@podwright/base';
-/** Recognizes why containers that ran have terminated. */
+/** Causes of containers that ran and then terminated. */
 import { containerOf, containerOfEvent, endsOf, firstLine, lastEvent } from './containers.ts';
 import type { Finding, LogEnd, PodCause, PodFacts } from './finding.ts';
 
@@ -50,7 +50,6 @@ const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: stri
   ['no-space', /no space left on device|ENOSPC/i, 'a disk or a volume is full', 'Free space, or give the volume more.'],
 ];
 
-/** Whether the log is this container's and is not empty. */
 const isOf = (log: LogEnd | undefined, name: string): log is LogEnd => log?.container === name && log.lines.length > 0;
 
 function fromLog(log: LogEnd): Pick<Finding, 'cause' | 'sentence' | 'advice'> | undefined {

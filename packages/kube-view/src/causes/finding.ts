@@ -15,7 +15,7 @@ export type Finding = {
   log?: LogEnd;
 };
 
-/** The part of an event used by causes. `fieldPath` names the container: `spec.containers{NAME}`. */
+/** The fields of an event that causes use. `fieldPath` names the container: `spec.containers{NAME}`. */
 export type ViewedEvent = { type: string; reason: string; message: string; involvedObject?: { fieldPath?: string } };
 
 /** The objects, events and log lines from which causes identify a pod's problem. */
@@ -23,11 +23,11 @@ export type PodFacts = {
   pod: Pod;
   /** The pod's events, oldest first. */
   events: readonly ViewedEvent[];
-  /** The end of the log of the container that failed or is not ready; undefined if no container did or is. */
+  /** The last log lines of the container that failed or is not ready; undefined if there is no such container. */
   log: LogEnd | undefined;
   /** The pod's unbound claims, each with its last event. */
   unboundClaims: readonly { name: string; exists: boolean; storageClass?: string; event?: string }[];
-  /** The cluster's nodes if a taint may be the cause; otherwise empty. */
+  /** The cluster's nodes if a taint might be the cause; otherwise empty. */
   nodes: readonly NodeFacts[];
   now: number;
 };

@@ -58,7 +58,7 @@ export const imagePull: PodCause = ({ pod, events }) => {
       sentence: `${of} is not on this machine, and its imagePullPolicy is Never`,
       advice: ['Load the image onto the machine, or set imagePullPolicy to IfNotPresent.'],
     };
-  // the message of a back-off event may lack the cause, so events of failed pulls are searched too
+  // the message of a back-off event might lack the cause, so events of failed pulls are searched too
   const failures = events.filter(({ reason, message }) => reason === 'Failed' && message.includes(image));
   const text = [waiting.message, ...failures.map(({ message }) => message).reverse()].join('\n');
   const known = REASONS.find(([, pattern]) => pattern.test(text.replaceAll(image, '')));

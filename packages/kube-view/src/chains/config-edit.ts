@@ -1,4 +1,4 @@
-/** Finds the last edit to the ConfigMaps that a pod reads, which may have caused its problem. */
+/** Finds the last edit to the ConfigMaps that a pod reads, because that edit might have caused the pod's problem. */
 import { type KubeObject, type Pod, podReferences } from '@podwright/kube-api';
 import { unlessForbidden } from '../api-view-reader.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';

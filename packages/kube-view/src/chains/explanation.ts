@@ -1,7 +1,7 @@
 import type { Finding } from '../causes/finding.ts';
 import type { Subject } from '../view-reader.ts';
 
-/** A sentence about one object of a chain. */
+/** A sentence about one of the objects in an explanation's chain. */
 export type Link = { subject: Subject; sentence: string };
 
 /** Why an object is or is not ready. `chain` leads from the object named by the user to the object with the cause. */
@@ -10,7 +10,7 @@ export type Explanation = {
   chain: Link[];
   /** The cause; undefined if there is no problem. Its sentence is the last one of the chain. */
   finding?: Finding;
-  /** The last change to the workload's pod template, such as a new image, or to a ConfigMap, which may have caused the problem. */
+  /** The last change to the workload's pod template (such as a new image) or to a ConfigMap, if it might have caused the problem. */
   change?: string;
   /** Time of `change` (RFC 3339). */
   changedAt?: string;

@@ -30,7 +30,6 @@ function containerChanges(before: Container, after: Container): string[] {
   return [...image, ...variables, ...others.map((field) => `${field} ${of}`)];
 }
 
-/** Returns the names of the fields that differ between two objects. */
 function changedFields(before: Fields, after: Fields, except: readonly string[] = []): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter(

@@ -62,7 +62,7 @@ async function claimsWithoutVolume(reader: ViewReader, pod: Pod): Promise<PodFac
   return (await Promise.all(claims)).flat();
 }
 
-/** Returns `forbidden` if the user may not read the claim, in which case it may or may not exist. */
+/** Reads a claim. Returns `forbidden` if the user may not read it, so that whether the claim exists is unknown. */
 async function readClaim(
   reader: ViewReader,
   namespace: string,

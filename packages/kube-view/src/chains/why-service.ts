@@ -10,7 +10,7 @@ type ServicePort = { name?: string; port: number; targetPort?: number | string }
 type ServiceObject = KubeObject & {
   spec?: { type?: string; externalName?: string; selector?: Record<string, string>; ports?: ServicePort[] };
 };
-/** Upstream's API server sends an empty list as null. */
+/** An EndpointSlice. Upstream's API server sends an empty `endpoints` list as null. */
 type Slice = KubeObject & { endpoints?: { conditions?: { ready?: boolean } }[] | null };
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -66,7 +66,7 @@ async function byEndpoints(reader: ViewReader, service: ServiceObject): Promise<
   });
 }
 
-/** Returns a sentence if no ready pod declares the target port. Pods that declare no ports may still listen on a numeric port. */
+/** Returns a sentence if no ready pod declares the target port. Pods that declare no ports at all can still listen on a numeric port. */
 function wrongPort({ port, targetPort = port }: ServicePort, pods: Pod[]): string[] {
   const declared = pods.flatMap(({ spec }) =>
     [...spec.containers, ...(spec.initContainers ?? [])].flatMap((container) => container.ports ?? []),

@@ -79,7 +79,7 @@ const restarts = ({ status }: Pod) => Math.max(0, ...(status?.containerStatuses 
 const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
 const revisionOf = ({ metadata }: KubeObject) => Number(metadata.annotations?.[REVISION] ?? 0);
 
-/** Returns a Deployment's newest ReplicaSet, and describes how its template differs from the previous one. */
+/** Returns a Deployment's newest ReplicaSet, and a description of how its pod template differs from that of the previous ReplicaSet. */
 async function newestReplicaSet(
   reader: ViewReader,
   { metadata: { namespace = '', uid } }: Owned,

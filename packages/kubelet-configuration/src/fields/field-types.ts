@@ -33,7 +33,7 @@ export type FieldType<T> = {
   isPath?: true;
 };
 
-/** Far longer than any real shutdown delay, but small enough for systemd-logind, which counts in microseconds. */
+/** Maximum shutdown delay. Far longer than any real one, but small enough for systemd-logind, which counts in microseconds. */
 const MAX_SHUTDOWN_SECONDS = 1_000_000;
 
 const asText = (flag: string) => flag;

@@ -11,7 +11,10 @@ type Reserved = { memory?: string; pid?: number };
 
 const reservedSchema = z.strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() });
 
-/** The type of a row for a config key that is neither a KubeletConfiguration field nor a flag. */
+/**
+ * The type of the row `ownSystemReserved`, which can only be set in Podwright's own configuration file: a table with amounts of memory and
+ * PIDs.
+ */
 const reserved: FieldType<Reserved> = {
   name: 'amounts',
   decode: (value) => value as Reserved,

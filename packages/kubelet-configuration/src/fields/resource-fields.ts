@@ -183,7 +183,7 @@ export const RESOURCE_FIELDS = {
   }),
 };
 
-/** Adds `kubeReserved` to `systemReserved`, replacing reservations of `auto`. */
+/** Adds the amounts in `kubeReserved` to those in `systemReserved`; an amount of `auto` is replaced. */
 function withReserved(amounts: Record<string, string>, before: SystemReserved): SystemReserved {
   const more = reservedAmounts(amounts);
   const sum = (a: number | 'auto', b: number) => (a === 'auto' ? b : a + b);

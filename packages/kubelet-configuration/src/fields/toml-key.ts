@@ -6,7 +6,8 @@ export type TomlKey<T> = {
   /** The key's dotted path. */
   path: string;
   /**
-   * Decodes and validates the key's value. Unset if the program that reads the file decodes the key, because other components use it too.
+   * Decodes and validates the key's value. Unset for a key that other components use, too: the program that reads the file then decodes the
+   * value.
    */
   schema?: z.ZodType;
   /** Converts the decoded value to the field's value. */

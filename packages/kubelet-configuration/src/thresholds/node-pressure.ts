@@ -3,7 +3,6 @@ import { PRESSURE_CONDITIONS, type PressureCondition } from './signals.ts';
 /** The node's pressure conditions, set by the eviction manager. */
 export class NodePressure {
   #conditions: readonly PressureCondition[] = [];
-  /** The currently met thresholds, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
   /** The cause of each pressure condition, for the condition's message. */

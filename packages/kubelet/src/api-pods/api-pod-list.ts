@@ -104,7 +104,9 @@ function isMirror({ metadata }: Pod): boolean {
   return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
-/** Returns the operation for a change to a known pod, or `undefined` if the change does not affect the kubelet. Pure. */
+/**
+ * Returns the operation for a change to a pod that the kubelet already has, or `undefined` if the change does not affect the kubelet. Pure.
+ */
 export function operationOf(before: Pod, after: Pod): Operation | undefined {
   if (!isDeepStrictEqual(wanted(before), wanted(after)))
     return after.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE';

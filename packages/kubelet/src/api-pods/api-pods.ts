@@ -136,7 +136,7 @@ export class ApiPods {
   }
 }
 
-/** Waits for the promise. If the signal has aborted, a later rejection is ignored and the result never settles. */
+/** Waits for the promise. If the promise rejects after the signal has aborted, the returned promise never settles. */
 function untilStopped(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return promise.catch((error: unknown) => {
     if (signal.aborted) return new Promise<never>(() => undefined);

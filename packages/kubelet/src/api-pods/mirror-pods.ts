@@ -179,7 +179,7 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
 
 /**
  * Whether the mirror pod is up to date for the static pod. Compares the hash annotation, which contains the UID, in addition to the mirror
- * annotation, because earlier versions of this kubelet stored a different value in the former.
+ * annotation, because earlier versions of this kubelet stored a different value in the hash annotation.
  */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   const { annotations: shown = {}, deletionTimestamp } = metadata;

@@ -32,7 +32,7 @@ export type StatusSyncOptions = {
   client: KubeClient;
   statuses: Pick<StatusManager, 'get' | 'pods' | 'subscribe'>;
   shownAs: (podUid: string) => ShownPod | undefined;
-  /** True if any of the pod's containers is running or may still start. */
+  /** True if any of the pod's containers is running or might still start. */
   couldRun: (podUid: string) => boolean;
   /** True if the pod has terminated and released its resources. */
   isFinished: (podUid: string) => boolean;
@@ -42,7 +42,7 @@ export type StatusSyncOptions = {
   reconcileMs?: number;
 };
 
-/** A version of a pod as known from the API server. */
+/** The pod's metadata and status as last received from the API server. */
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
@@ -68,7 +68,7 @@ export class StatusSync {
   /** Pending pods whose status is held back, and until when (`performance.now`). */
   readonly #held = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   readonly #exchanges = new Map<string, Exchange>();
-  /** Pods that the kubelet has deleted from the API server. Finalizers may keep the objects around. */
+  /** Pods that the kubelet has deleted from the API server. Finalizers can delay the removal of their objects. */
   readonly #deleted = new Set<string>();
   /** Pods whose status the API server has rejected; each rejection is logged only once. */
   readonly #refused = new Set<string>();
@@ -87,7 +87,7 @@ export class StatusSync {
     this.#timer = setInterval(() => this.#reconcile(), this.#options.reconcileMs ?? STATUS_RECONCILE_MS);
   }
 
-  /** Sends the pod's status. */
+  /** Sends the pod's status immediately, without the delay for Pending pods. */
   touch(podUid: string): void {
     this.#release(podUid);
     this.#dirty.add(podUid);

@@ -36,7 +36,9 @@ export type ClusterInput = {
   nodeGrants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
-/** Parts of the kubelet that `Cluster.start` depends on. They are all started, and the pods in the container runtime are known. */
+/**
+ * Parts of the kubelet that `Cluster.start` depends on. All of them have been started, and the container runtime's pods have been listed.
+ */
 export type ClusterHost = {
   parts: KubeletParts;
   sync: PodSync;
@@ -59,7 +61,7 @@ export type Cluster = {
   start(host: ClusterHost): RunningCluster;
 };
 
-/** The parts of a cluster's node after `Cluster.start`. */
+/** The parts of the kubelet in a cluster that exist only after `Cluster.start`. */
 export type RunningCluster = {
   /** Starts the pod sources: the API server and `local`, the sources of a standalone node. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
@@ -107,7 +109,6 @@ export async function openCluster(input: ClusterInput, undo: Undo): Promise<Clus
 
 type Stoppable = { stop: () => Promise<void> | void };
 
-/** The parts opened by `openCluster`. */
 type OpenedCluster = {
   /** Parts that are stopped together when the kubelet closes. */
   running: Stoppable[];

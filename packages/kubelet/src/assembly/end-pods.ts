@@ -20,7 +20,7 @@ type NodePod = { pod: Pod; isOfApi: boolean };
 /** Returns the function that implements `Kubelet.endPods`. */
 export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): KubeletDependencies['endPods'] {
   const { workers } = input.sync;
-  /** UIDs of pods that have been terminated. Terminating them again would delete the statuses that the first call recorded. */
+  /** UIDs of pods that have been terminated. Terminating a pod again would delete the status recorded when it was first terminated. */
   const ended = new Set<string>();
   return async ({ ofApi, gracePeriodSeconds }: EndPods) => {
     await sources.stop(); // otherwise a changed manifest would create its pod again

@@ -102,7 +102,7 @@ export function kubeletGraph(start: KubeletStart): GraphParts<KubeletGraph> {
   return { ...nodeParts(start), ...podParts(start), ...runningParts(start.options) };
 }
 
-/** The container runtime, host and API server parts that pods need. */
+/** The parts of the kubelet that pods depend on: the container runtime, the host and the API server. */
 function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   const { rootDir, nodeName, logger } = options;
   return {

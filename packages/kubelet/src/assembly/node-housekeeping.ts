@@ -16,7 +16,10 @@ export type NodeHousekeepingInput = {
   sync: PodSync;
   images: ImageGarbageCollector;
   eviction: EvictionManager;
-  /** Removes pods that are not in any pod source. A no-op until every source has been read, because an unread source may contain them. */
+  /**
+   * Removes pods that are not in any pod source. A no-op until every source has been read, because a pod might be in a source that has not
+   * been read yet.
+   */
   removeOrphans: () => Promise<void>;
 };
 

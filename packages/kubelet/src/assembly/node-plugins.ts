@@ -57,10 +57,13 @@ export type NodePlugins = {
   close(): Promise<void>;
 };
 
-/** If there is no API server, there is no CSINode object that could list CSI drivers. */
+/** Does nothing when a CSI driver is registered: without an API server, there is no CSINode object to list the driver. */
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
-/** As in upstream, plugins register in `<rootDir>/plugins_registry` and serve on their own sockets in `<rootDir>/plugins`. */
+/**
+ * Creates the handlers of the node's plugins. As in upstream, plugins register in `<rootDir>/plugins_registry` and serve on their own
+ * sockets in `<rootDir>/plugins`.
+ */
 export function createNodePlugins(input: NodePluginsInput): NodePlugins {
   const { options, cluster, devices } = input;
   const { rootDir, node, logger, metrics } = options;

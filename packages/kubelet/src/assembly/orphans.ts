@@ -56,8 +56,8 @@ async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> 
 }
 
 /**
- * Whether the pod's volumes may be in use. Also true for a terminating pod, and for a pod that the container runtime lists but whose status
- * cannot be read.
+ * Whether the pod's volumes might be in use. Also true for a terminating pod, and for a pod that the container runtime lists but whose
+ * status cannot be read.
  */
 function isKnownPod({ manager, workers, cache, pleg }: OrphanInput['sync'], uid: string): boolean {
   return manager.has(uid) || workers.has(uid) || cache.get(uid) !== undefined || pleg.lists(uid);

@@ -116,7 +116,7 @@ export type PodSync = {
   /** Returns the pod with the resources currently allocated to it. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
-  /** Removes the resource checkpoints of pods that the kubelet does not know. */
+  /** Removes the resource checkpoints of pods for which `isKnown` returns false. */
   keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
   /** Fires with a pod's UID when the pod changes in the container runtime. */

@@ -13,7 +13,7 @@ import type { KubeletOptions } from '../options.ts';
 export type ResourceCheckpoints = {
   allocated: Checkpoint<AllocatedRecord>;
   actuated: Checkpoint<ActuatedRecord>;
-  /** Removes the checkpoint entries of pods that the kubelet does not know. */
+  /** Removes the checkpoint entries of pods for which `isKnown` returns false. */
   keepOnly: (isKnown: (podUid: string) => boolean) => void;
 };
 

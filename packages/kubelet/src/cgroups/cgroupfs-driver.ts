@@ -16,7 +16,6 @@ import {
 } from '@podwright/host';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 
-/** The controllers used to limit pods and QoS classes. */
 const CONTROLLERS = ['cpu', 'memory', 'pids', 'hugetlb'] as const;
 
 export type CgroupfsDriverInput = { hierarchy: CgroupHierarchy; root: string; logger: Logger };
@@ -130,8 +129,8 @@ function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimi
 }
 
 /**
- * Throws the error (wrapped) unless it says that the limit's file is missing: then the kernel lacks the feature (such as CFS bandwidth),
- * and the limit is not enforced, as in upstream.
+ * Throws the wrapped error of a failed limit write, unless the limit's file is missing: the kernel then lacks the feature (such as CFS
+ * bandwidth), so, as in upstream, the limit is not enforced.
  */
 function refuse(target: string, value: string, error: unknown): void {
   if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');

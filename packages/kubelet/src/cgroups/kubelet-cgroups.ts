@@ -122,8 +122,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Removes a pod's cgroup. If it still contains processes, kills them unless they may belong to another kubelet. This happens if the
-   * container runtime was killed while creating a sandbox and does not track the sandbox's processes.
+   * Removes a pod's cgroup. Kills the processes left in it, unless they might belong to another kubelet. Processes can be left if the
+   * container runtime was killed while creating a sandbox and therefore does not track them.
    */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;
@@ -211,8 +211,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Rejects a limit below current usage, which can happen if pods were started under different settings. cgroup v1 itself rejects such a
-   * limit (EBUSY), but cgroup v2 would OOM-kill some of the pods.
+   * Rejects a memory limit below the pods' current usage, which can happen if pods were started under different settings. cgroup v1 itself
+   * rejects such a limit (EBUSY), but cgroup v2 would OOM-kill some of the pods.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

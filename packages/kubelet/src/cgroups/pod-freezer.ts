@@ -19,8 +19,8 @@ export class PodFreezer {
   }
 
   /**
-   * Freezes the pod's cgroup until the result is disposed of, but not for much longer than `maxMs`. Returns `undefined` if the cgroup is
-   * unknown ('') or cannot be frozen.
+   * Freezes the pod's cgroup until the returned object is disposed of, but not for much longer than `maxMs`. Returns `undefined` if the
+   * cgroup is unknown ('') or cannot be frozen.
    */
   async freeze(podUid: string, cgroup: string, maxMs: number): Promise<FrozenCgroup | undefined> {
     if (this.#hierarchy === undefined || cgroup === '') return undefined;

@@ -64,7 +64,7 @@ export class SystemdDriver implements CgroupDriver {
       .map((slice) => slice.slice(prefix.length, -'.slice'.length));
   }
 
-  /** A "-" in a slice name would start another level, so it becomes "_", as in upstream. */
+  /** Replaces `-` with `_`, as in upstream, because a `-` in a slice name would start another level. */
   written(name: string): string {
     return name.replaceAll('-', '_');
   }

@@ -7,7 +7,7 @@ export type PodEnd = {
   /** Resolves once none of the pod's processes are running. */
   stopped: Promise<void>;
   gracePeriodSeconds: number;
-  /** Aborts the wait. */
+  /** Aborts the wait for the pod to stop. */
   signal: AbortSignal;
   /** Sleeps, or resolves early if the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -7,8 +7,8 @@ import { EVICTION_CLEAN_UP_MS, EVICTION_LOOK_MS } from './limits.ts';
 import type { NodeSignals } from './node-signals.ts';
 
 /**
- * Number of consecutive checks without newly freed space after which removed files count as completely freed. File systems free space in
- * the background.
+ * Number of consecutive checks without newly freed space after which removed files count as completely freed. More than one, because file
+ * systems free space in the background.
  */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
@@ -73,7 +73,7 @@ export async function awaitSpace(
 }
 
 /**
- * Whether the space of evicted pods is free. If it does not seem to be, measures the other pods too, because they may fill a disk as fast
+ * Whether the space of evicted pods is free. If it does not seem to be, measures the other pods too, because they might fill a disk as fast
  * as it is freed.
  */
 async function isFreed(

@@ -34,7 +34,7 @@ export type EvictionManagerDependencies = NodeThresholdsDependencies &
     /** How long an eviction waits for pod usage to be measured, and for each node-level reclaim step. Defaults to five seconds. */
     rankMs?: number;
     nodeName: string;
-    /** Pods that are running or may start, with their allocated resources. */
+    /** Pods that are running or might still start, with their allocated resources. */
     activePods: () => Pod[];
     metrics?: { statsAge(signal: string, seconds: number): void };
     /** Called whenever the thresholds have been checked and the pressure conditions updated. */

@@ -29,7 +29,10 @@ type Turn = { atMs: number; maxMs: number };
 export class FrozenLimits {
   readonly #deps: FrozenLimitsDependencies;
   readonly #stopping: AbortSignal;
-  /** Pods that may exceed a limit although no measurement has shown it, by UID. */
+  /**
+   * Pods that might exceed a limit although no measurement has shown it, because their files could have been moved during the measurement,
+   * by UID.
+   */
   readonly #doubtful = new Map<string, Pod>();
   /** When each pod may next be frozen, by UID (monotonic). */
   readonly #turns = new Map<string, Turn>();
@@ -39,7 +42,7 @@ export class FrozenLimits {
     this.#stopping = stopping;
   }
 
-  /** Notes a pod whose files may have been moved while they were being measured, so that it is measured while frozen. */
+  /** Notes a pod whose files might have been moved while they were being measured, so that the pod is measured again while frozen. */
   note(pod: Pod): void {
     if (!this.#deps.isExempt(pod)) this.#doubtful.set(pod.metadata.uid, pod);
   }

@@ -115,7 +115,7 @@ export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): Lo
   return undefined;
 }
 
-/** Returns the sum of the containers' limits plus the pod's overhead. */
+/** Returns the sum of the containers' ephemeral-storage limits plus the pod's overhead. */
 function podLimit({ spec }: Pod): { nanos: bigint; text: string } {
   const sum = containersAmount(spec, 'limits', STORAGE);
   const overhead = spec.overhead?.[STORAGE];

@@ -1,4 +1,4 @@
-/** Measures pods while they are frozen if they may have moved files out of the way of a normal measurement. */
+/** Measures pods while they are frozen if they could have moved files during a normal measurement, which then misses those files. */
 import { errorMessage, raceAbort } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { isOfDisk } from '@podwright/kubelet-configuration';
@@ -19,7 +19,10 @@ const EVICTION_FROZEN_MS = [300, 1500];
 /** Extra time for a frozen measurement to return its partial results. */
 const EVICTION_FROZEN_REST_MS = 1000;
 
-/** Whether the measurement may have missed a file, because it was partial or the pod may have changed files during it. Pure. */
+/**
+ * Whether the measurement might have missed a file, because the measurement was partial or the pod could have changed files during it.
+ * Pure.
+ */
 export function isDoubtful(
   { isPartial, changedAtMs }: Pick<PodStatsByDisk, 'isPartial' | 'changedAtMs'>,
   nowMs: number,

@@ -105,7 +105,7 @@ async function measure(
   });
 }
 
-/** Runs a measurement that returns partial results after `waitMs`. Rejects if it has not done so shortly afterwards. */
+/** Runs a measurement that returns partial results after `waitMs`. Rejects if the measurement has not returned shortly after that. */
 async function inTime<T>(
   { stopping }: PodMeasurement,
   waitMs: number,

@@ -17,7 +17,10 @@ export class NodeReclaimer {
     this.#input = input;
   }
 
-  /** Runs the reclaim steps that may end a shortage of the eviction signal's resource. Returns false if there are none. Never rejects. */
+  /**
+   * Runs the reclaim steps that can end a shortage of the eviction signal's resource. Returns false if there are no such steps. Never
+   * rejects.
+   */
   async reclaim(signal: Signal, layout: DiskLayout): Promise<boolean> {
     const steps = reclaimSteps(signal, layout);
     for (const step of steps) await this.run(step);

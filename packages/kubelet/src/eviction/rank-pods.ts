@@ -12,8 +12,8 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
- * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement, set if
- * `stats` is an older one.
+ * A candidate for eviction. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement, set if `stats`
+ * is an older one.
  */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
@@ -154,7 +154,6 @@ function diskParts(signal: Signal, layout: DiskLayout): ('layers' | 'kubelet')[]
 
 const byPriority = (a: Candidate, b: Candidate) => Math.sign(podPriority(a.pod) - podPriority(b.pod));
 
-/** Sorts pods with a positive excess first. */
 function excessFirst(excess: (one: Measured) => bigint): Compare {
   return (a, b) => Number(excess(b) > 0n) - Number(excess(a) > 0n);
 }

@@ -4,7 +4,10 @@ import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@pod
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Resource, type Shortage, useOf } from './rank-pods.ts';
 
-/** Number of recent shortages after which a pod is evicted even if they ended before an eviction or pod usage does not account for them. */
+/**
+ * Number of recent shortages after which a pod is evicted, even if each shortage ended before an eviction or is not explained by the pods'
+ * usage.
+ */
 const EVICTION_SHORTAGES = 3;
 
 /** Maximum number of measurements, and of shortages, to retain. */
@@ -114,7 +117,7 @@ function measuredOf({ metadata }: Pod, measurements: readonly Measurement[], { s
   return own.filter(({ disks }) => disks !== undefined || !isOfDisk(signal));
 }
 
-/** Whether the pod may use more than was counted, because the measurement was partial or the pod may have moved files out of its way. */
+/** Whether the pod might be using more than was measured: the measurement was partial, or the pod could have moved files to escape it. */
 export const isUncertain = ({ isPartial, changes }: PodStatsByDisk): boolean =>
   isPartial === true || changes === 'directories';
 

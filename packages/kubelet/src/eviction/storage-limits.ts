@@ -28,7 +28,7 @@ const SECOND_WALK_MS = 5000;
 /** Pause after the second walks, as a multiple of their duration, so that they do not monopolize a CPU. */
 const PAUSE_FACTOR = 4;
 
-/** How long measuring one pod's emptyDirs may delay the other pods. */
+/** Maximum time for which measuring one pod's emptyDirs delays the measurement of the other pods. */
 const POD_DELAY_MS = 1000;
 
 export type StorageLimitsDependencies = {
@@ -48,7 +48,7 @@ export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 export class StorageLimits {
   readonly #deps: StorageLimitsDependencies;
   readonly #stopping: AbortSignal;
-  /** Measurements in progress, by a name that identifies each of them. */
+  /** Measurements in progress, by name. */
   readonly #running = new Map<string, Promise<void>>();
   /** Pods found to exceed a limit since the last `take`, by pod UID. */
   #excesses = new Map<string, PodExcess>();

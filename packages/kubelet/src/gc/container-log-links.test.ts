@@ -13,7 +13,6 @@ const podOf = (containers: Partial<RuntimeContainer>[], name = 'web'): RuntimePo
   containers: containers as RuntimeContainer[],
 });
 
-/** Creates a directory for logs and one for symlinks. */
 function setUp(context: { after: (work: () => void) => void }, logger: Logger = silentLogger) {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-links-'));
   context.after(() => rmSync(scratch, { recursive: true }));

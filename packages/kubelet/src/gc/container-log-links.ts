@@ -57,7 +57,7 @@ export class ContainerLogLinks {
     return this.#attempt(() => this.#removeDangling());
   }
 
-  /** Removes symlinks whose logs have been deleted. */
+  /** Removes this kubelet's symlinks whose logs have been deleted. */
   close(): Promise<void> {
     return this.#attempt(async () => {
       for (const name of [...this.#made.values()].flatMap((links) => [...links.keys()]))
@@ -99,7 +99,7 @@ export class ContainerLogLinks {
 
   /**
    * Removes dangling symlinks that point into the log directory. A symlink must be found dangling by two consecutive checks, because a log
-   * is briefly missing during rotation, and it may belong to another kubelet.
+   * is briefly missing during rotation, and the symlink might belong to another kubelet.
    */
   async #removeDangling(): Promise<void> {
     const dangling = new Set<string>();
@@ -115,7 +115,6 @@ export class ContainerLogLinks {
     return target?.startsWith(`${this.#input.podLogsDir}/`) === true && !(await pathExists(target));
   }
 
-  /** Removes the file only if it is a symlink. */
   async #unlink(name: string): Promise<void> {
     const path = join(this.#input.directory, name);
     if ((await leadsTo(path)) !== undefined) await unlink(path);

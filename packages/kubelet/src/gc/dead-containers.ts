@@ -56,13 +56,13 @@ export function outdatedContainers(
   );
 }
 
-/** Groups the pod's containers by name. Each group is sorted newest first, like the status. */
+/** Each group is sorted newest first, like the containers in the pod's status. */
 function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()];
 }
 
 /**
- * Whether the container is dead. Containers in the unknown state count as dead: they have been replaced, and are stopped before they are
+ * Whether a container is dead. Containers in the unknown state count as dead: they have been replaced, and are stopped before they are
  * removed.
  */
 function isDead({ state }: RuntimeContainer): boolean {

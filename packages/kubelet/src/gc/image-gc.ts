@@ -131,7 +131,7 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Updates the image records. Returns the IDs of images that are needed or have containers. */
+  /** Updates the image records. Returns the IDs of the images in use: those in `needed` and those of containers. */
   async #detect(needed: ReadonlySet<string>, nowMs: number): Promise<Set<string>> {
     const [{ images }, { containers }] = await Promise.all([
       this.#cri.image.listImages({}),

@@ -5,7 +5,6 @@ import { LogGrowth, type LogVerdict } from './log-growth.ts';
 const MAX = 10 << 20;
 const FAST = 50_000; // bytes per millisecond: 50 MB/s
 
-/** Checks a growing log every `everyMs` and returns the size at which it is rotated. */
 function sizeAtRotation(growth: LogGrowth, { bytesAMs, everyMs, fromMs = 0 }: Record<string, number>): number {
   for (let ms = 0; ; ms += everyMs!) {
     const size = Math.min(ms * bytesAMs!, 2 * MAX);

@@ -1,6 +1,6 @@
 /**
- * A fast-growing log is rotated before it reaches its size limit. The safety margin is the expected growth during the rotation, but at most
- * this fraction of the limit.
+ * Maximum safety margin below a log's size limit, as a fraction of the limit. A log is rotated before it reaches the limit by as much as it
+ * is expected to grow during the rotation.
  */
 const MAX_LOG_SHARE_AHEAD = 0.3;
 

@@ -34,7 +34,7 @@ beforeEach(() => {
   writeFileSync(secret, 'secret');
 });
 
-/** Makes rotated files be compressed immediately, even those just written. */
+/** Compresses rotated files immediately, even those just written. */
 const AT_ONCE = { compressAfterMs: -60_000 };
 
 /** Checks the logs of the given containers once. */

@@ -202,7 +202,7 @@ class FollowedLog {
     this.#timer.unref();
   }
 
-  /** Has the container runtime open the new log file first and does the slow work afterwards. */
+  /** Renames the log and has the container runtime open a new one; only then removes surplus rotated logs, which can take longer. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy } = this.#input;
     this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';

@@ -89,7 +89,7 @@ export class ImageManager {
   /** Ensures that the image is present. Rejects only if aborted; other failures are returned as `waiting`. */
   async ensureImage(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
     const outcome = await this.#ensure(request, signal);
-    // for an image volume, each container that mounts it emits this event itself
+    // not for an image volume: each container that mounts the volume emits this event itself
     if ('waiting' in outcome && request.container.name !== undefined)
       this.#warn(request, 'Failed', `Error: ${outcome.waiting.reason}`);
     return outcome;

@@ -93,14 +93,17 @@ export function imagePatternProblem(pattern: string): string | undefined {
     : undefined;
 }
 
-/** A `*` matches within a single label of the host name; ports must be equal. */
+/** Whether a registry's host name and port match a pattern. A `*` matches within a single label of the host name; ports must be equal. */
 function hostMatches(pattern: string, host: string): boolean {
   const parts = pattern.split('.');
   const own = host.split('.');
   return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
 }
 
-/** Backtracks only to the last `*`: patterns come from pods' Secrets, so matching must not take exponential time. */
+/**
+ * Whether a text matches a pattern with `*`. Backtracks only to the last `*`: patterns come from pods' Secrets, so matching must not take
+ * exponential time.
+ */
 function globMatches(pattern: string, text: string): boolean {
   let [at, star, resumeAt] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {

@@ -17,7 +17,7 @@ export class PullRecords {
   readonly #directory: string;
   readonly #writes = new KeyedLock();
   readonly #pulled = new Map<string, PulledRecord>();
-  /** Record files that could not be read. Pods must authenticate for these images. */
+  /** Record files that could not be read. Pods must authenticate for the images of these records. */
   readonly #unreadable = new Set<string>();
   /** Number of pulls in progress by image name; 0 for a pull intent left behind when the kubelet exited during a pull. */
   readonly #pulling = new Map<string, number>();

@@ -24,7 +24,6 @@ export type World = {
 /** Parts to merge into the manifest: `spec` into the pod's spec, `container` into its first container, and `metadata` into its metadata. */
 export type Given = { spec?: object; container?: object; metadata?: object };
 
-/** Decodes a pod manifest with these parts. */
 export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   const manifest = {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u1', ...metadata } },

@@ -104,7 +104,10 @@ function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
   });
 }
 
-/** If the pod has its own user namespace, mounts are ID-mapped, so that file owners map to IDs inside the namespace. */
+/**
+ * Converts a mount to its CRI message. If the pod has its own user namespace, the mount is ID-mapped, so that file owners map to IDs inside
+ * the namespace.
+ */
 function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConfigInput) {
   const { image, imageSubPath = '', relabel } = mount;
   return create(MountSchema, {

@@ -27,7 +27,7 @@ export function reasonToKill(
   return undefined;
 }
 
-/** Plans to kill a container in the unknown state before it is replaced, because it may still be running. */
+/** Plans to kill a container in the unknown state before it is replaced, because it might still be running. */
 export function killUnknown(pod: Pod, container: RuntimeContainer): ContainerToKill {
   const message = `${kindOf(pod, container.name)} is in "unknown" state, try killing it before restart`;
   return { id: container.id, name: container.name, reason: 'unknownState', message };

@@ -6,7 +6,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 
-/** A container that may be started, and its pod's status in the container runtime. */
+/** A container to start or restart, and its pod's status in the container runtime. */
 export type Restart = { pod: Pod; container: Container; status: RuntimePodStatus };
 
 /** A wall clock and a monotonic clock, both in milliseconds. */

@@ -18,7 +18,7 @@ import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 import { SandboxTurns } from './sandbox-turns.ts';
 
-/** Returns the dependencies of pod syncs on an in-memory container runtime. */
+/** Dependencies of pod syncs on an in-memory container runtime. */
 export type FakeDependencies = KuberuntimeDependencies & { events: PodEvents };
 
 export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): FakeDependencies {

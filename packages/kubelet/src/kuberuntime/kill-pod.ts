@@ -78,7 +78,7 @@ function killRequest(
   };
 }
 
-/** Waits for the containers for at most `maxMs`. Rejects only if the signal aborts. */
+/** Waits until the given containers have exited, but for at most `maxMs`. Rejects only if the signal aborts. */
 async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSignal): Promise<void> {
   using limited = withTimeout(signal, maxMs, 'wait for the containers before this one');
   await raceAbort(Promise.all(ended), limited).catch(() => signal.throwIfAborted());

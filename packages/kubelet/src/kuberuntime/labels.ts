@@ -19,8 +19,8 @@ const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 /**
- * Identifies the kubelet that created the pod, in case other kubelets or clients share the container runtime. Pods with a different value
- * are ignored.
+ * Label that identifies the kubelet that created a pod, in case other kubelets or clients share the container runtime. Pods whose label has
+ * a different value are ignored.
  */
 const KUBELET_LABEL = 'podwright.dev/kubelet';
 
@@ -31,9 +31,12 @@ const MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePol
 const DELETION_GRACE_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
-/** The requests and limits that a container was created with. */
+/** Annotation with the requests and limits that a container was created with. */
 const RESOURCES_ANNOTATION = 'podwright.dev/resources';
-/** The list in the pod spec that contains the container, and its index in that list; absent for `containers`. */
+/**
+ * Annotation that names the list in the pod spec that contains the container, and the container's index in that list; absent for
+ * `containers`.
+ */
 const LISTED_ANNOTATION = 'podwright.dev/listed-in';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 

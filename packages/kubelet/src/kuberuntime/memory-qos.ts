@@ -15,7 +15,10 @@ export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEn
   return { ...reservation(pod, container, policy.memoryQos.reservation), ...throttle(container, node) };
 }
 
-/** Guaranteed pods get hard memory protection (memory.min), burstable ones soft protection (memory.low). */
+/**
+ * Returns the cgroup files for a container's memory protection: hard (memory.min) in a Guaranteed pod, soft (memory.low) in a Burstable
+ * one.
+ */
 function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredReservation'): Record<string, string> {
   const request = requestOf(container, 'memory');
   if (request === 0n || policy === 'None') return { 'memory.min': '0', 'memory.low': '0' };

@@ -46,7 +46,7 @@ export function observedResources(
   return observed;
 }
 
-/** Rounds an amount of memory down to whole pages, as the kernel does; 0 means no limit. */
+/** Converts an amount of memory to whole pages, rounded down as in the kernel; 0 means no limit. */
 const pages = (bytes: bigint) => (bytes <= 0n ? 0n : bytes / PAGE_BYTES);
 
 function milliCpuOf({ cpuQuota, cpuPeriod }: Pick<ContainerLimits, 'cpuQuota' | 'cpuPeriod'>): bigint {

@@ -77,7 +77,6 @@ const pod = {
   },
 };
 
-/** Returns the paths of all numbers and quantities in an object. */
 function paths(value: unknown, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value === 'number' || (typeof value === 'string' && /^\d+(Gi|Mi)?$/.test(value))) return [path];
   if (typeof value !== 'object' || value === null) return [];

@@ -44,7 +44,6 @@ function restartsFor({ resizePolicy = [] }: Container, resource: ResizedResource
   );
 }
 
-/** Whether the pod-level CPU or memory resources of two pod specs differ. */
 function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resources'>): boolean {
   return RESOURCES.some(
     (resource) =>

@@ -43,7 +43,6 @@ function decodeResources(value: unknown): ResourceRequirements {
   return resources;
 }
 
-/** Throws if any quantity in the resource list is invalid. */
 function checkAmounts(list: ResourceList): void {
   for (const [, amount] of fieldsOf(list)) parseQuantity(amount as string);
 }

@@ -93,7 +93,10 @@ export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, KnownEnd>();
-  /** Decoders for the CRI's lists of all sandboxes and all containers. If the bytes have not changed, they return the previous result. */
+  /**
+   * Decoders for the CRI's lists of all sandboxes and all containers. A decoder returns its previous result if the bytes of the response
+   * have not changed.
+   */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
   #last: Listing | undefined;
@@ -162,7 +165,10 @@ export class RuntimePodReader {
     return [sandboxes.items, containers.containers];
   }
 
-  /** Reads a sandbox. Only the newest one's network is read from the container runtime; for the others, the list response is enough. */
+  /**
+   * Reads a sandbox. Only the network of a pod's newest sandbox is read from the container runtime; for older sandboxes, the list response
+   * is enough.
+   */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
     const network = await this.#options.networks.of(listed.id, signal);
@@ -170,8 +176,8 @@ export class RuntimePodReader {
   }
 
   /**
-   * Whether the exit reason of any of the pod's containers may still change, which is possible for up to `REASON_SETTLES_MS` after the exit
-   * was first seen.
+   * Whether the exit reason of any of the pod's containers might still change, which is possible for up to `REASON_SETTLES_MS` after the
+   * exit was first seen.
    */
   isUnsettled({ containers }: RuntimePodStatus): boolean {
     return containers.some(({ id }) => this.#ended.get(id)?.isSettled === false);
@@ -235,7 +241,6 @@ export class RuntimePodReader {
   }
 }
 
-/** Returns the exit reason reported by the container runtime, truncated to the API's limit. */
 const reasonOf = ({ reason }: ContainerStatus) => reason.slice(0, MAX_CONDITION_REASON_LENGTH);
 
 /** Returns the cached exited container, updated with an exit reason that was reported late. Statuses from before the exit are ignored. */
@@ -248,7 +253,8 @@ function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
 }
 
 /**
- * Whether the exit reason may still become OOMKilled: containerd receives the OOM event and the exit event separately and in either order.
+ * Whether the exit reason might still become OOMKilled: containerd receives the OOM event and the exit event separately and in either
+ * order.
  */
 function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
   return exitCode === EXIT_CODE_KILLED && reason === 'Error';
@@ -281,7 +287,6 @@ function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersRe
   return { sandboxes, containers, pods, ...ids };
 }
 
-/** Reads an exited container's termination message from its message file or log. */
 function readTerminationMessage(
   status: ContainerStatus,
   info: ContainerInfo,
@@ -324,7 +329,7 @@ function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
-/** Compares attempts first: unlike creation times, they increase even if the host's clock is set back. */
+/** Sorts newest first. Compares attempts before creation times, because attempts increase even if the host's clock is set back. */
 function newestFirst(a: Dated, b: Dated): number {
   const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
   if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;

@@ -45,8 +45,8 @@ export function hostIdleShare(): IdleShare {
 
 /**
  * Limits concurrent sandbox creations while the CPUs are busy, first come, first served. While the CPUs are idle, for example because
- * sandboxes are waiting for a network, the limit is raised step by step. Pods on the host network do not queue, because they may set up the
- * network that others are waiting for.
+ * sandboxes are waiting for a network, the limit is raised step by step. Pods on the host network do not queue, because one of them might
+ * set up the network that the queued sandboxes are waiting for.
  */
 export class SandboxTurns {
   readonly #limiter: Limiter;

@@ -32,7 +32,6 @@ function podOf(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', ...spec } };
 }
 
-/** Syncs pods on an in-memory runtime. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
   /** How many containers existed at each `onSandboxReady` call. */
@@ -63,7 +62,6 @@ class SyncedPod {
     return syncPod(this.deps, { pod, status, plan, onSandboxReady }, signal);
   }
 
-  /** Returns the names of the running containers. */
   running(): (string | undefined)[] {
     return this.runtime.containers.filter(({ state }) => state === 1).map(({ config }) => config.metadata?.name);
   }

@@ -177,7 +177,10 @@ function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containe
   return images;
 }
 
-/** Returns the pod's runtime handler, or the default one if its RuntimeClass is missing; the step that creates the sandbox reports that. */
+/**
+ * Returns the pod's runtime handler, or the default one if its RuntimeClass is missing; the step that creates the sandbox reports the
+ * missing RuntimeClass.
+ */
 function handlerOrDefault({ deps, pod }: Sync): string {
   try {
     return runtimeHandler(deps, pod);
@@ -245,7 +248,7 @@ type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImage
 
 /**
  * Starts containers one at a time, in spec order. If an init container cannot be started, neither are the containers after it. Creations
- * never overlap, because containerd 1.6 may then lose the sandbox's process.
+ * never overlap, because containerd 1.6 might then lose the sandbox's process.
  */
 async function startContainers(
   sync: Sync,

@@ -32,7 +32,8 @@ export function entryParts(data: Buffer, start: number, end: number): EntryParts
 }
 
 /**
- * Returns the offset of the first space at or after `start`; `end` if there is none. Faster than `indexOf`, because the parts are short.
+ * Returns the offset of the first space at or after `start`; `end` if there is none. Faster than `indexOf`, because the fields of a log
+ * entry are short.
  */
 function spaceAfter(data: Buffer, start: number, end: number): number {
   let at = start;

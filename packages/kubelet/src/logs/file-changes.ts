@@ -43,8 +43,8 @@ export class FileChanges implements AsyncDisposable {
   }
 
   /**
-   * Resolves on the file's next change (immediately if there was one since the last call), when an `AbortSignal` aborts, or after a maximum
-   * interval, in case the file system did not report a change.
+   * Resolves on the file's next change (immediately if it has changed since the last call), when `ended` or `signal` aborts, or after
+   * `LOG_SAFETY_INTERVAL_MS`, in case the file system did not report a change.
    */
   async next(): Promise<void> {
     const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();

@@ -15,7 +15,7 @@ const HEAD_BYTES = 256;
  */
 type LogPosition = { order: string; current?: PlainLog };
 
-/** An open log file and its position. `isAfterGap`: earlier files may have been removed before they could be read. */
+/** An open log file and its position. `isAfterGap`: earlier files might have been removed before they could be read. */
 export type PositionedLog = {
   log: LogFile;
   position: LogPosition;

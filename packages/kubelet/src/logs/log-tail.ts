@@ -99,7 +99,6 @@ function* startsBackwards(bytes: Buffer, { from, before }: { from: number; befor
   if (from === 0) yield 0;
 }
 
-/** Returns the offset of the last newline before `before`; -1 if there is none. */
 function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }

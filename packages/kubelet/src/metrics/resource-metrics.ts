@@ -96,7 +96,7 @@ function podMetrics({ pods }: Summary): MetricFamily[] {
 
 const podLabels = ({ podRef }: PodStats) => ({ pod: podRef.name, namespace: podRef.namespace });
 
-/** Returns one sample with its time of measurement, or an empty list if the value is unknown. */
+/** Returns a list with one sample and its time of measurement, or an empty list if the value is unknown. */
 function timed(
   part: Timed,
   value: number | undefined,

@@ -31,7 +31,9 @@ type Given = {
   without?: string;
 };
 
-/** A fake logind controlled by the test, and pods that stop on request; `log` records what happens. */
+/**
+ * Starts a NodeShutdown with a fake logind and with pods that stop on request. `log` records the calls to logind and the stops of the pods.
+ */
 async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5000, stubborn, without }: Given = {}) {
   const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
   const log: string[] = [];

@@ -34,8 +34,8 @@ export class NodeShutdown {
   #logind: Logind | undefined;
   #lock: InhibitLock | undefined;
   /**
-   * Whether the logind drop-in file has been written. If so, reconnecting reloads logind only if the file has changed: another file may
-   * override it, and logind must not be reloaded every second.
+   * Whether this process has written the logind drop-in file. If so, reconnecting reloads logind only if the file's content has changed.
+   * Otherwise, if another drop-in file overrides it, logind would be reloaded on every reconnect.
    */
   #hasSetDelay = false;
   /** Serializes the handling of shutdowns and cancellations. */

@@ -1,4 +1,7 @@
-/** Records the start and end of the last graceful shutdown, in upstream's file and metrics. */
+/**
+ * Records when the last graceful shutdown started and ended, in upstream's metrics and in upstream's file `graceful_node_shutdown_state` in
+ * the kubelet's root directory.
+ */
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry } from '@podwright/base';
 import { readJsonFile, writeFileAtomic } from '@podwright/host';

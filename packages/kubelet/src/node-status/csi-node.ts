@@ -43,7 +43,7 @@ export class CsiNodeStart {
     return this.#problem;
   }
 
-  /** Resolves when the first attempt has succeeded or failed. */
+  /** Resolves when the first attempt to ensure the CSINode has succeeded or failed. */
   get tried(): Promise<void> {
     return this.#tried.promise;
   }

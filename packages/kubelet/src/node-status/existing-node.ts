@@ -73,8 +73,8 @@ function takenAnnotations(
 type Amounts = { capacity?: Record<string, string>; allocatable?: Record<string, string> };
 
 /**
- * Returns the resources for an existing Node object. If no device plugin has ever registered, extended resources are reset to zero. Huge
- * pages are always taken from the host.
+ * Returns the capacity and allocatable for an existing Node object at registration. Extended resources are reset to zero if no device
+ * plugin has ever registered. Huge pages are always those of the host.
  */
 function takenResources(existing: Node, initial: Node, resetExtendedResources: boolean): Amounts {
   const isKept = (name: string) => !isHugePages(name) || initial.status?.capacity?.[name] !== undefined;

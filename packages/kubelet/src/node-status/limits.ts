@@ -17,8 +17,8 @@ export const NODE_PROMPT_PERIOD_MS = 100;
 /** Interval at which the node's images are listed (image_gc_manager.go). */
 export const NODE_IMAGES_PERIOD_MS = 30_000;
 /**
- * Pauses between attempts to create the CSINode: the short ones here apply within a round of attempts, the long ones below between rounds.
- * The last long one is repeated.
+ * Pauses between attempts to create the CSINode within one round of attempts. `CSI_NODE_RETRIES_MS` are the pauses between rounds; its last
+ * one is repeated.
  */
 export const CSI_NODE_QUICK_RETRIES_MS = [10, 50, 250];
 export const CSI_NODE_RETRIES_MS = [30, 240, 1920, 15_360, 122_880];

@@ -13,7 +13,10 @@ const sources = (ofName: string[] = []): AddressSources => ({
 
 type Given = { nodeIp?: string; name?: string; cloud?: boolean; ofName?: string[] };
 
-/** Checks that `nodeAddresses` returns these addresses (such as `InternalIP=10.0.0.7`, separated by spaces), or fails with this message. */
+/**
+ * Checks that `nodeAddresses` returns the `expected` addresses (such as `InternalIP=10.0.0.7`, separated by spaces) or rejects with the
+ * `expected` message.
+ */
 async function check({ nodeIp = '', name = 'n1', cloud = false, ofName }: Given, expected: string): Promise<void> {
   const found = nodeAddresses({ name, nodeIp, externalCloudProvider: cloud }, sources(ofName));
   const shown = await found.then(

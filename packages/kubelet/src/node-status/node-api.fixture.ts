@@ -5,9 +5,8 @@ import { FakeKubeClient } from '@podwright/kube-client/testing';
 
 type PatchBody = { status?: Omit<NodeStatus, 'addresses'> & { addresses?: (NodeAddress | { $patch: string })[] } };
 
-/** An API server that merges node patches like a real one. */
+/** A fake API server that applies node patches like a real one. */
 export class NodeApi extends FakeKubeClient {
-  /** The node patches as they were sent. */
   readonly patches: PatchBody[] = [];
 
   override patch<T extends KubeObject>(

@@ -72,7 +72,6 @@ export function pressureConditions(now: NodePressure, startedAtMs: number): Node
   });
 }
 
-/** Appends the cause of a condition to its message. */
 const withDetail = (words: PressureWords, detail = ''): PressureWords =>
   detail === '' ? words : { ...words, message: `${words.message}: ${detail}` };
 

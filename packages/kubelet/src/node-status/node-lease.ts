@@ -12,7 +12,10 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
-  /** Called if the API server may have been restored to an earlier state: it returns an older lease than before, or has lost the lease. */
+  /**
+   * Called if the API server seems to have been restored from a backup: it returns an older version of the lease than before, or the lease
+   * is gone.
+   */
   onRestored: () => void;
   logger: Logger;
 };
@@ -49,7 +52,7 @@ export class NodeLease {
   }
 
   /**
-   * Stores the lease. Each renewal returns the API server's newest resource version, so a lower one means that the server has been restored
+   * Caches the lease. Each renewal returns the API server's newest resource version, so a lower one means that the server has been restored
    * from a backup.
    */
   #take(lease: Lease | undefined): void {
@@ -83,7 +86,8 @@ export class NodeLease {
   }
 
   /**
-   * Patches only what has changed: sending and receiving the whole lease every ten seconds would make up most of an idle node's traffic.
+   * Patches only the changed fields of the lease: sending and receiving the whole lease every ten seconds would make up most of an idle
+   * node's traffic.
    */
   async #change(base: Lease, renewed: Lease, signal: AbortSignal): Promise<Lease> {
     const { name, heartbeatClient, timeoutMs } = this.#options;
@@ -107,7 +111,8 @@ export class NodeLease {
         const owned = await this.#renewed(this.#bare(), signal).catch(() => undefined);
         if (owned === undefined) return { lease: undefined, isNew: false };
         const created = await heartbeatClient.create<Lease>(LEASES, owned, call);
-        // The versions of a restored server may already be higher than the last known one, so a lost lease is a sign of its own.
+        // The resource versions of a restored API server might already exceed the last known one, so a lost lease also counts as a sign of
+        // a restore.
         if (this.#version !== undefined) this.#options.onRestored();
         this.#version = undefined;
         return { lease: created, isNew: true };

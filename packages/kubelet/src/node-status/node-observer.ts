@@ -53,7 +53,7 @@ export type NodeObserverOptions = {
 export class NodeObserver {
   readonly #options: NodeObserverOptions;
   #images: { list: Image[]; readAtMs: number } | undefined;
-  /** The address lookup in progress. Name resolution may be slow, so only one lookup runs at a time. */
+  /** The address lookup in progress. Name resolution can be slow, so only one lookup runs at a time. */
   #looking: Promise<NodeAddress[]> | undefined;
   /** Addresses from the last lookup; the fallback while the next one is slow. */
   #found: NodeAddress[] | undefined;

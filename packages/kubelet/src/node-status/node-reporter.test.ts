@@ -13,7 +13,7 @@ const PLACE = { name: 'n1' };
 /** Expected interval between status updates: ten seconds, plus the jitter that a Math.random of 0.5 yields. */
 const PERIOD_MS = 10_200;
 
-/** A reporter whose informer shows the server's node object, unless `host.shown` replaces it with a stale one. */
+/** Starts a NodeReporter. Its informer returns the API server's Node object, unless a test replaces `host.shown` to make it stale. */
 function begin(
   t: TestContext,
   { api = new NodeApi(), has = registered() as Node | undefined, registersAgain = false } = {},

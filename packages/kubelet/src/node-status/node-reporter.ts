@@ -51,8 +51,8 @@ export class NodeReporter {
   #unschedulable = false;
   #wake = new AbortController();
   /**
-   * True from when the API server has been restored from a backup until the Node object is read again. Until then, the informer may hold a
-   * newer state that the server has lost.
+   * Whether the API server has been restored from a backup and the Node object has not been read since. The informer might then hold a
+   * newer version that the server has lost.
    */
   #isInformerStale = false;
   #isFailing = false;
@@ -160,7 +160,8 @@ export class NodeReporter {
     const isFirst = this.#reportedAtMs === undefined;
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
     const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
-    // leave volumesAttached unknown: a controller writes it, and this version's value arrives only with the watch
+    // leave volumesAttached unknown: the attach-detach controller writes it, and the patch response contains only metadata, so its value at
+    // this version arrives only with the watch
     this.#latest = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
     this.#reportedAtMs = performance.now();
     this.#reportOffsetMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;

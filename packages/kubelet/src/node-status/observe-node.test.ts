@@ -11,7 +11,7 @@ import { NodeObserver, type NodeObserverOptions } from './node-observer.ts';
 const GIB = 1n << 30n;
 const away = new PodwrightError('unavailable', 'the runtime is away');
 
-/** An observer of this host, with a runtime that can be made unavailable. */
+/** Starts a NodeObserver on this host, with a fake container runtime that can be made unavailable. */
 function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
   const clock = mockTime(t);
   const runtime = { isAway: false, listings: 0, tags: ['a:1'] };

@@ -30,7 +30,7 @@ export type NodeStatusOptions = {
     onProblems: (listener: () => void) => () => void;
     /** Called with the API server's node object at the beginning and at the end of each report. */
     nodeKnown: (node: Node) => void;
-    /** Called when the API server has been restored from a backup, after which watches may show wrong state. */
+    /** Called when the API server has been restored from a backup. Existing watches might then show objects that the server has lost. */
     restored: () => void;
     /** Whether no device plugin has ever registered on this host. */
     resetExtendedResources: () => boolean;
@@ -71,8 +71,8 @@ export function startNodeStatus(options: NodeStatusOptions): RunningNodeStatus {
     logger,
   };
   registering.resolve(settings.register ? registerNode(registration, signal) : undefined);
-  // wait for the first attempt: without a CSINode, the first report would show the node as not ready, and the next one may only follow
-  // after a pause
+  // wait for the first attempt to create the CSINode: without a CSINode, the first report would show the node as not ready, and the next
+  // report might follow only after a pause
   const withCsiNode = registered.then(async (node) => {
     await Promise.race([csiNode.tried, pause(NODE_PROMPT_PERIOD_MS, signal)]);
     return node;

@@ -75,7 +75,7 @@ function withProvidedIps({ metadata }: Node, ips: string | undefined): Pick<Node
   return { annotations: ips === undefined ? others : { ...others, [PROVIDED_IPS]: ips } };
 }
 
-/** Compares statuses, ignoring heartbeats and the order of conditions. */
+/** Whether two node statuses differ, ignoring heartbeat times and the order of conditions. */
 export function statusHasChanged(before: NodeStatus, after: NodeStatus): boolean {
   return !isDeepStrictEqual(comparable(before), comparable(after));
 }

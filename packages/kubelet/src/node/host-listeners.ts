@@ -38,8 +38,8 @@ function parseLine(line: string, protocol: HostListener['protocol']): HostListen
 }
 
 /**
- * Decodes an address. The kernel writes it as 4-byte words in host byte order, which is little-endian on all Linux platforms of Node.js
- * except s390x.
+ * Decodes an IP address from /proc/net. The kernel writes it as 4-byte words in host byte order, which is little-endian on all Linux
+ * platforms of Node.js except s390x.
  */
 function parseAddress(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex')].reverse());

@@ -25,7 +25,8 @@ export async function requireOfHost(requirements: HostRequirements, read: ReadPr
 }
 
 /**
- * Reports active swap as a problem. The first line of /proc/swaps is a header. As in upstream, swap in compressed memory (zram) counts too.
+ * Reports active swap as a problem, given the content of /proc/swaps, whose first line is a header. As in upstream, swap in compressed
+ * memory (zram) counts too.
  */
 function swapProblems(swaps: string): string[] {
   const names = swaps

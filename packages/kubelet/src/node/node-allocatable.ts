@@ -4,11 +4,14 @@ import type { SystemReserved } from '@podwright/kubelet-configuration';
 /** Amounts of memory and pids. Threads count as processes, as they do in the kernel. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
-/** The fraction of the capacity that `auto` reserves, but at least the minimum below and at most half of the capacity. */
+/**
+ * The fraction of the capacity that `auto` reserves. The reservation is at least `LEAST_RESERVED_BYTES` or `LEAST_RESERVED_PIDS`, and at
+ * most half of the capacity.
+ */
 const RESERVED_SHARE = 0.05;
 /**
- * Minimum memory reservation of `auto`. An idle `podwright node` process uses 150 MB, a bare Debian about 100 MB. With less, both would be
- * swapped out or killed once pods use all other memory.
+ * Minimum memory reservation of `auto`. An idle `podwright node` process uses 150 MB, a bare Debian about 100 MB. With a smaller
+ * reservation, their memory would be swapped out, or they would be killed, once pods use all other memory.
  */
 const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
 /**

@@ -24,7 +24,7 @@ export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): 
   };
 }
 
-/** Returns the limit in this file of the root cgroup, such as `pids.max`; Infinity if it is `max` or the file does not exist. */
+/** Reads a limit, such as `pids.max`, from a file of the root cgroup; Infinity if the limit is `max` or the file does not exist. */
 async function limitAtRoot(hierarchy: CgroupHierarchy | undefined, controller: string, file: string): Promise<number> {
   const tree = hierarchy && treeOf(hierarchy, controller);
   const text = tree && (await readCgroupFile(join(cgroupDirectory(tree, '/'), file)));

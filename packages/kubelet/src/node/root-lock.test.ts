@@ -41,7 +41,6 @@ test('a root directory with a path too long for a socket can be locked, and erro
   });
 });
 
-/** Starts a process that locks the root directory. */
 async function lockingProcess(root: string): Promise<ChildProcess> {
   const code = `const { lockRoot } = await import(${JSON.stringify(import.meta.resolve('./root-lock.ts'))});
 await lockRoot(${JSON.stringify(root)});

@@ -58,7 +58,7 @@ async function lockOnHost(rootDir: string): Promise<Unlock> {
   const { dev, ino } = await stat(rootDir, { bigint: true }); // a directory may have several paths
   makePrivateDirectory(LOCKS_DIRECTORY);
   const release = await holdSocket(join(LOCKS_DIRECTORY, `${dev}-${ino}${SUFFIX}`));
-  // clean up after killed kubelets, which may never start again: their root directories may no longer exist
+  // remove the sockets of killed kubelets, which those kubelets might never do themselves: their root directories might no longer exist
   ignoreFailure(removeStaleSockets(LOCKS_DIRECTORY, SUFFIX), 'the next kubelet tries again');
   return release;
 }

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { PodwrightError } from '@podwright/base';
 import { findProgram, runChecked } from '@podwright/host';
 
-/** Number of possible 32-bit UIDs. */
 const ID_COUNT = 2 ** 32;
 const KUBELET_USER = 'kubelet';
 

@@ -37,7 +37,7 @@ function clientWith(runtime: FakeRuntime, events: Events): CriClient {
   return { ...runtime.client, runtime: { ...runtime.client.runtime, getContainerEvents: getContainerEvents as never } };
 }
 
-/** A PLEG on an in-memory runtime. */
+/** Starts a PLEG on a fake, in-memory container runtime. */
 async function start(context: TestContext, events: Events, relistPeriodMs = 20) {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   const cri = clientWith(runtime, events);
@@ -289,7 +289,7 @@ test('a PLEG without any listing yet is unhealthy', (context) => {
   assert.equal(pleg.problem(), 'pleg has yet to be successful');
 });
 
-/** Number of relists. */
+/** Returns the number of relists so far, from the metrics. */
 async function listings(metrics: Registry): Promise<number> {
   return Number(/^kubelet_pleg_relist_duration_seconds_count (.*)$/m.exec(await metrics.metrics())?.[1]);
 }

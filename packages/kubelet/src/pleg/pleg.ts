@@ -69,7 +69,7 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
-  /** Whether events may have been missed while there was no event stream; the next relist must then run soon. */
+  /** Whether events might have been missed while there was no event stream. If so, the next relist runs soon. */
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
   /** When the last successful relist started (monotonic). */
@@ -169,7 +169,10 @@ export class Pleg {
     if (reader.isUnsettled(status)) this.#updateLater(status.pod);
   }
 
-  /** Reads the pod again once the exit reasons of its containers have settled, because there may be no further event. */
+  /**
+   * Reads the pod again once the exit reasons of its containers have settled, because the container runtime might not send an event when a
+   * reason changes.
+   */
   #updateLater(pod: PodIdentity): void {
     const { signal } = this.#controller;
     if (this.#scheduled.has(pod.uid) || signal.aborted) return;

@@ -15,7 +15,7 @@ export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
 
 /** Finds the pod's host ports that host processes are already listening on, ignoring processes of the pods in `ownUids`. */
 export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promise<ForeignPort[]> {
-  // treat `::` as every address, because this is only a warning
+  // treat `::` as all IPv4 and IPv6 addresses: a wrong match only causes an unnecessary warning
   const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY_ADDRESS } : port));
   if (wanted.length === 0) return [];
   const listeners = await hostListeners();

@@ -21,7 +21,7 @@ type PlanRunnerParts = {
   deadlines: ActiveDeadlines;
 };
 
-/** A pod's plan, and the statuses it was computed from. */
+/** The actions planned for a pod, and the statuses that the plan was computed from. */
 export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; publishedStatus: PodStatus };
 
 /** Executes the plan of a pod sync: prepares the cgroup and the volumes, then performs the actions in the container runtime. */
@@ -41,7 +41,8 @@ export class PlanRunner {
   async carryOut(pod: Pod, { status, plan, publishedStatus }: PlannedSync, signal: AbortSignal): Promise<SyncOutcome> {
     const { runtime, logger } = this.#deps;
     const { uid } = pod.metadata;
-    // during a resize, the pod's cgroup must allow both the old and the new resources of its containers
+    // save the allocation before a resize; during the resize, the pod's cgroup must allow both the old and the new resources of its
+    // containers
     if (isResized(plan)) await this.#deps.allocations.saved();
     const widest = isResized(plan) ? widestPod(pod, (name) => this.#actuatedOf(status, name)) : pod;
     const makeReady = () => this.#makeReady(widest, signal);
@@ -129,7 +130,10 @@ function isResized({ containersToUpdate, containersToKill }: PodActions): boolea
   return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
 }
 
-/** Returns the earliest known time to resume the sync. A failure without a retry time is subject to the worker's back-off. */
+/**
+ * Returns the earliest of the `known` times and the failed steps' retry times. `failed`: at least one step failed without a retry time, so
+ * the worker's back-off applies.
+ */
 function whenToRetry(steps: StepResult[], known: number[]): { retryAtMs?: number; failed: boolean } {
   const failures = failedSteps(steps);
   const times = [...known, ...failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined)];

@@ -75,8 +75,8 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | u
 }
 
 /**
- * Compares the number of pods first, then the requested resources. As in upstream, extended resources that the node does not have are not
- * checked.
+ * Returns the resources that the node is short of: the number of pods first, then the requested resources. As in upstream, extended
+ * resources that the node does not have are not checked.
  */
 function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFacts): Shortage[] {
   const shortages: Shortage[] = [];
@@ -126,7 +126,7 @@ function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
   return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
-/** Checks the node's taints. Static pods are exempt, because no scheduler has placed them. */
+/** Rejects a pod that does not tolerate the node's NoExecute taints. Static pods are exempt, because no scheduler has placed them. */
 function refuseTaints(pod: Pod, { taints = [] }: NodeFacts): Refusal | undefined {
   if (isStaticPod(pod) || toleratesAll(pod, taints)) return undefined;
   return unfit('TaintToleration', "node(s) had taints that the pod didn't tolerate");
@@ -156,7 +156,10 @@ const unfit = (reason: string, why: string): Refusal => ({
   message: `Predicate ${reason} failed: ${why}`,
 });
 
-/** Returns upstream's message, followed by the conflicting port and the pod that uses it. */
+/**
+ * Rejects a pod if one of its host ports is used by another pod. The message is upstream's, followed by the conflicting port and the other
+ * pod's name.
+ */
 function refusePorts(pod: Pod, others: Pod[]): Refusal | undefined {
   const taken = takenPort(pod, others);
   if (taken === undefined) return undefined;

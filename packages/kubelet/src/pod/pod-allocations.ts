@@ -45,7 +45,6 @@ type Allocation = {
   pending?: Verdict;
   inProgress?: Verdict;
 };
-/** Allocated resources, both at pod level and by container name. */
 type Allocated = { pod: ResourceRequirements | undefined; containers: Map<string, ResourceRequirements> };
 type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 

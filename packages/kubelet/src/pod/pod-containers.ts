@@ -15,7 +15,6 @@ import type { LegacyLogs, LogSource } from '../logs/container-logs.ts';
  */
 export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
 
-/** The location of this node's container logs. */
 type LogsOfNode = { podLogsDir: string; legacyLogs: LegacyLogs | undefined };
 
 /** Finds a container's log. Throws `not_found` if the pod has no such container, and `failed_precondition` if it has not started. */

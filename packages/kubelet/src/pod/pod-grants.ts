@@ -32,7 +32,7 @@ export type PodGrants = {
   release(podUid: string): Promise<void>;
 };
 
-/** The allocator of exclusive resources, and where rejections and waits are reported. */
+/** The allocator of exclusive resources, and the callbacks and recorders to which rejected and waiting pods are reported. */
 export type PodGranter = {
   grants: PodGrants;
   refuse: (podUid: string, refusal: WaitingReason) => void;

@@ -8,7 +8,7 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 /** Reads pods from the container runtime. Never returns a state older than the last action on the pod. */
 export class PodStatusReader {
   readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
-  /** When the last action on each pod ended (monotonic). A status read before that is stale. */
+  /** When the last action on each pod completed (monotonic). A status read earlier is stale. */
   readonly #actedAtMs = new Map<string, number>();
 
   constructor(deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>) {

@@ -28,7 +28,10 @@ export type PodEnd = {
   keepsRecreation?: boolean;
 };
 
-/** Outcome of a pod sync: whether the pod has finished on its own, and when to sync it again (Unix milliseconds). */
+/**
+ * Outcome of a pod sync. `ended`: whether all of the pod's containers have finished and will not be restarted. `retryAtMs`: when to sync
+ * the pod again (Unix milliseconds).
+ */
 export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: number; failed?: boolean };
 
 /** The steps in a pod's lifecycle. Calls for the same pod never overlap; each may be repeated. */
@@ -54,7 +57,7 @@ export type PodWorkersOptions = {
   onStopped?: (podUid: string, phase: 'finishing' | 'terminated') => void;
 };
 
-/** Phases of a pod, in the order of the diagram above. */
+/** Phases of a pod's worker, in the order of the diagram at the top of this file. */
 export type WorkerPhase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
 
 /** When a worker runs its next step: immediately, at a given time (`performance.now`), or only when woken. A wake-up ends a wait early. */
@@ -68,7 +71,7 @@ const SLEEP: Next = { kind: 'sleep' };
 type Worker = {
   pod: Pod;
   phase: WorkerPhase;
-  /** Whether there has been a wake-up that the step in progress may have missed. */
+  /** Whether the worker was woken during the step in progress. The step might have missed the change, so another one must follow. */
   pending: boolean;
   busy: boolean;
   end: PodEnd | undefined;

@@ -132,7 +132,7 @@ export class SyncLoop {
     if (!this.#held.has(pod.metadata.uid)) workers.update(pod);
   }
 
-  /** Stores the pod and picks up the status fields that other API clients have set. */
+  /** Stores the pod. If it comes from the API server, also adopts the status fields that other API clients have set. */
   #store(pod: Pod, source: PodSourceName): void {
     this.#deps.manager.set(pod, source);
     if (source === 'api') this.#deps.statuses.adoptForeign(pod);
@@ -231,7 +231,8 @@ export class SyncLoop {
 
   /**
    * Terminates pods that exist only in the container runtime. Called once every source has been read, and periodically afterwards. `wrong`:
-   * paths of invalid manifests. Pods created from one of them, or from files in a directory that one of them has replaced, keep running.
+   * paths of invalid manifests. Pods created from an invalid manifest, or from files in a directory that was replaced by an invalid
+   * manifest, keep running.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods } = this.#deps;

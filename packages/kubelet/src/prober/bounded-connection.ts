@@ -8,7 +8,7 @@ const SLICE_BYTES = 4 << 10;
 /** Length of a TLS record header, which is also that of `HTTP/`: enough bytes to distinguish TLS from plain HTTP. */
 const BEGINNING_BYTES = 5;
 
-/** Limits on what the server may send in one call, across all of the call's connections. */
+/** Limits on what a server may send in one call (a probe or an HTTP hook), across all of the call's connections. */
 export type AnswerLimits = {
   /** Maximum number of bytes read from the network. */
   bytes: number;

@@ -6,7 +6,7 @@ import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { GRPC_ANSWER_LIMITS } from './limits.ts';
 
-/** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
+/** Names of the values of `grpc.health.v1.HealthCheckResponse.ServingStatus`, by number. */
 const STATUS_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
 type Reply = { code: string; message: string; body: Buffer };

@@ -1,6 +1,9 @@
 /** Probe timeouts and limits, with references; not configurable. */
 
-/** Delay after the first early probe attempt on a new container. It doubles with each further attempt until the first regular tick. */
+/**
+ * Delay after the first early attempt of a probe on a new container. It doubles with each further early attempt, until the probe's first
+ * periodic run.
+ */
 export const EAGER_PROBE_INITIAL_MS = 25;
 /** Maximum number of back-to-back attempts if a probe cannot be executed (upstream's maxProbeRetries). */
 export const MAX_PROBE_TRIES = 3;

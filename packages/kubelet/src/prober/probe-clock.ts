@@ -11,7 +11,7 @@ export class ProbeClock {
   /** Pending alarms, sorted by time, the earliest first. */
   readonly #alarms: Alarm[] = [];
   #timer: Timer | undefined;
-  /** When the timer will fire. */
+  /** When `#timer` will fire (monotonic milliseconds); Infinity if it is not set. */
   #timerMs = Number.POSITIVE_INFINITY;
 
   set(dueMs: number, ring: () => void): Alarm {
@@ -48,7 +48,7 @@ export class ProbeClock {
     this.#timer = new Timer(() => this.#ring(), waitMs);
   }
 
-  /** Fires the alarms that are due. A Node.js timer may fire slightly early. */
+  /** Fires the alarms that are due or will be due within 1 ms, because a Node.js timer might fire slightly early. */
   #ring(): void {
     const nowMs = performance.now() + 1;
     while (this.#alarms.length > 0 && this.#alarms[0]!.dueMs <= nowMs) this.#alarms.shift()!.ring();

@@ -10,7 +10,6 @@ import type { Container, HttpGetAction, Probe } from '@podwright/kube-api';
 import { Prober } from './prober.ts';
 import { ThresholdCounter } from './worker.ts';
 
-/** The redirect target of each path. */
 const redirects: Record<string, string> = {
   '/redirect': '/ok',
   '/away': 'http://other.invalid/',
@@ -149,7 +148,7 @@ test('a plain HTTP response to an HTTPS request is a failure', () =>
 test('an unknown port name is an error', () =>
   check({ httpGet: { port: 'none' } }, 'error', 'container c has no port named "none"'));
 
-/** The header of a request, without its Connection field. */
+/** Returns the headers of a probe request as received by the server, except Connection. */
 async function headerOf(httpHeaders: { name: string; value: string }[], path = '/ok') {
   requests.length = 0;
   await check(http(path, { httpHeaders }), 'success');

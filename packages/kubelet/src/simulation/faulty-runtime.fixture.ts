@@ -12,11 +12,11 @@ export type EventFault = { kind: 'lost' | 'twice' } | { kind: 'late'; ms: number
 
 /** The CRI client's default timeout. For stop calls, the grace period is added. */
 const CALL_TIMEOUT_MS = 120_000;
-/** The call during which a container may ignore SIGTERM and be killed after its grace period. */
+/** The CRI method during which a container that ignores SIGTERM keeps running until its grace period ends. */
 const STOP = 'stopContainer';
 
 export type RuntimeWatcher = {
-  /** Called before a call that changes the runtime takes effect. */
+  /** Called for each CRI call that changes the runtime's state, before the call takes effect. */
   before: (method: string, request: Record<string, unknown>) => void;
   started: (container: FakeContainer) => void;
 };
@@ -36,7 +36,7 @@ export class FaultyRuntime {
   #upAtMs = 0;
   /** Whether the runtime supports events. */
   evented = true;
-  /** The registry is unavailable until this time. */
+  /** The image registry is unavailable until this time. */
   registryUpAtMs = 0;
   /** Calls that have changed the runtime: their number, and the start time and method of the last one. */
   changes = { count: 0, lastAtMs: 0, last: '' };
@@ -94,7 +94,7 @@ export class FaultyRuntime {
     this.fake.exitContainer(id, { exitCode });
   }
 
-  /** The CRI client of one kubelet process. */
+  /** Returns the CRI client for one run of the kubelet process. */
   connect(life: KubeletLife): CriClient {
     const { runtime, image, transfers, traces } = this.fake.client;
     return {

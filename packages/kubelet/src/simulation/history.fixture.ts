@@ -1,4 +1,7 @@
-/** The actions of a history, as data, so that a seed always yields the same history and steps can be removed from it. */
+/**
+ * Random histories of a node: sequences of actions, such as pod changes and faults, represented as data, so that a seed always yields the
+ * same history and steps can be removed from it.
+ */
 import { POD_SHAPES, type PodRequest } from './pods.fixture.ts';
 import { Random } from './random.fixture.ts';
 import type { ArmedFault, StageFault } from './stages.fixture.ts';
@@ -21,7 +24,7 @@ export type Step = { afterMs: number } & Action;
 
 export type History = { evented: boolean; steps: Step[] };
 
-/** Every stage of interaction between the kubelet and its environment. */
+/** The stages at which faults can be injected: CRI calls, and the kubelet's operations on volumes and cgroups. */
 export const STAGES = [
   ...['listPodSandbox', 'listContainers', 'podSandboxStatus', 'containerStatus', 'imageStatus', 'pullImage'],
   ...['runPodSandbox', 'stopPodSandbox', 'removePodSandbox'],

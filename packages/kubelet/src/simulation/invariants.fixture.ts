@@ -10,7 +10,7 @@ type Shown = {
   startedAt: Map<string, string>;
 };
 
-/** Checks the published statuses of pods. */
+/** Checks that each published pod status is consistent with the pod's previous status. */
 export class ShownPods {
   readonly #pods = new Map<string, Shown>();
   readonly #report: (problem: string) => void;
@@ -23,7 +23,7 @@ export class ShownPods {
     this.#pods.delete(uid);
   }
 
-  /** Starts over from the recorded statuses, as a kubelet does on startup. */
+  /** Replaces the last published statuses with the recorded ones, as a kubelet does at startup. */
   seed(records: ReadonlyMap<string, StatusRecord>, isWanted: (uid: string) => boolean): void {
     this.#pods.clear();
     for (const [uid, { status, going }] of records)

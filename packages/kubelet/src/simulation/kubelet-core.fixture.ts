@@ -23,11 +23,11 @@ import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 
 /** State of the node outside the container runtime that outlives a kubelet process. */
 export type NodeState = {
-  /** Pods whose volumes are mounted, and pods that only have their volume directories. */
+  /** By pod UID: whether the pod's volumes are mounted. If `unmounted`, only its volume directories exist. */
   volumes: Map<string, 'mounted' | 'unmounted'>;
   cgroups: Set<string>;
   records: Map<string, StatusRecord>;
-  /** All pods that have ever had a status record. */
+  /** UIDs of all pods that have ever had a status record. */
   recorded: Set<string>;
 };
 
@@ -37,7 +37,7 @@ export type CoreInput = {
   cri: CriClient;
   stages: Stages;
   node: NodeState;
-  /** The pods in the source. */
+  /** Returns the pods in the kubelet's pod source. */
   desired: () => PlacedObject[];
   /** Called before a pod's volumes are unmounted. */
   onUnmount: (podUid: string) => void;
@@ -47,7 +47,7 @@ export type CoreInput = {
 export type KubeletCore = {
   sync: PodSync;
   probes: Pick<KubeletParts['probes'], 'liveness' | 'readiness' | 'startup'>;
-  /** Call this when the source has changed. */
+  /** Must be called when the pods in the kubelet's pod source have changed. */
   applyDesired: () => void;
 };
 
@@ -143,7 +143,7 @@ function snapshot(objects: PlacedObject[]) {
 
 type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync; orphanPeriodMs: number };
 
-/** The pod-related part of housekeeping. */
+/** Periodically runs the pod-related part of the kubelet's housekeeping. */
 async function keepUp({ life, cri, sync, orphanPeriodMs }: Upkeep): Promise<void> {
   while (!life.dead) {
     await new Promise<void>((resolve) => setTimeout(resolve, orphanPeriodMs));
@@ -154,7 +154,7 @@ async function keepUp({ life, cri, sync, orphanPeriodMs }: Upkeep): Promise<void
   }
 }
 
-/** Status records, which reach the disk with a delay, as in the real store. */
+/** A fake `StatusRecords` that, like the real one, writes records with a delay. */
 function records({ life, node }: CoreInput) {
   const latest = new Map<string, StatusRecord>();
   const write = (change: () => void, delayMs: number) => {

@@ -50,17 +50,18 @@ export type PodShape = keyof typeof MANIFESTS;
 
 export const POD_SHAPES = Object.keys(MANIFESTS) as PodShape[];
 
-/** A request to create a pod from a manifest. */
 export type PodRequest = {
   name: string;
   shape: PodShape;
-  /** Each version has different content: a different value of an environment variable. */
+  /** Different versions of a pod have different values of an environment variable. */
   version: number;
   /** Whether the manifest has a UID. If so, a version change updates the pod; otherwise, it replaces the pod. */
   ownUid: boolean;
 };
 
-/** A pod as placed in the source, and with the identity that the kubelet assigns to it. */
+/**
+ * A desired pod. `placed`: the pod as it is in the kubelet's pod source. `pod`: the pod with the identity that the kubelet assigns to it.
+ */
 export type DesiredPod = { placed: PlacedObject; pod: Pod };
 
 /** Creates pods. Equal requests share one pod. */

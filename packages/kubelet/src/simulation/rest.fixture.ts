@@ -21,7 +21,10 @@ export function unrestOf(pod: Pod, phase: string | undefined, running: ReadonlyS
 
 type Place = { runtime: FaultyRuntime; node: NodeState; directory: string; statuses: string[] };
 
-/** Returns the leftovers of pods that are not in `wanted`. */
+/**
+ * Reports everything that remains of pods that are not in `wanted`, such as sandboxes, containers, cgroups, volume and log directories, and
+ * statuses.
+ */
 export function leftovers({ runtime, node, directory, statuses }: Place, wanted: ReadonlySet<string>): string[] {
   const logs = existsSync(directory) ? readdirSync(directory).map((path) => path.split('_')[2] ?? path) : [];
   const kinds = {

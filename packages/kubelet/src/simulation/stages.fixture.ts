@@ -20,7 +20,7 @@ export type StageFault =
 
 export type ArmedFault = { stage: string; fault: StageFault };
 
-/** One kubelet process. */
+/** One run of the kubelet process. `dead`: the process has been killed. */
 export type KubeletLife = { dead: boolean };
 
 export type StageCall = {
@@ -30,7 +30,6 @@ export type StageCall = {
   timeoutMs: number;
 };
 
-/** The effects of faults on the environment. */
 export type StageEffects = {
   restartRuntime: (ms: number) => void;
   killKubelet: (ms: number) => void;

@@ -59,7 +59,6 @@ export class VirtualTime {
     this.#timers = this.#timers.filter(({ owner }) => owner === 'world');
   }
 
-  /** Drops all timers and resets the clocks. */
   reset(): void {
     this.#timers = [];
     this.#nowMs = MONOTONIC_START_MS;

@@ -12,7 +12,7 @@ import { leftovers, unrestOf } from './rest.fixture.ts';
 import { type KubeletLife, Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** Maximum number of checks for whether the node has settled. The interval between checks is below. */
+/** Maximum number of checks for whether the node has settled. */
 const REST_CHECKS = 24;
 const REST_CHECK_MS = 25_000;
 
@@ -21,7 +21,6 @@ export type WorldOptions = {
   /** Directory of the kubelet's files; created and removed by `run`. */
   directory: string;
   maker: PodMaker;
-  /** Called with a line for each event. */
   log?: (line: string) => void;
 };
 
@@ -33,7 +32,7 @@ export class World {
   readonly #runtime: FaultyRuntime;
   readonly #shown: ShownPods;
   readonly #node: NodeState = { volumes: new Map(), cgroups: new Set(), records: new Map(), recorded: new Set() };
-  /** The desired pods in the source, by name. */
+  /** The pods in the kubelet's pod source, by name. */
   readonly #desired = new Map<string, DesiredPod>();
   /** The last start of each container of a pod, keyed by `uid/name`. */
   readonly #starts = new Map<string, { id: string; hash: string | undefined }>();
@@ -238,7 +237,9 @@ export class World {
     await this.#rest('after the end', () => this.#leftovers());
   }
 
-  /** Waits until the runtime has settled and `wrong` finds no problems; otherwise reports the problems. */
+  /**
+   * Waits until the runtime no longer changes and `wrong` finds no problems. Reports the problems that remain after `REST_CHECKS` checks.
+   */
   async #rest(when: string, wrong: () => string[]): Promise<void> {
     let found: string[] = [];
     for (let check = 0; check < REST_CHECKS && this.problems.length === 0; check++) {
@@ -288,7 +289,6 @@ export class World {
     return this.#leftoversExcept(new Set());
   }
 
-  /** Returns all leftovers of pods other than `uids`. */
   #leftoversExcept(uids: ReadonlySet<string>): string[] {
     const statuses = this.#core?.sync.statuses.pods().map(({ metadata }) => metadata.uid) ?? [];
     const place = { runtime: this.#runtime, node: this.#node, directory: this.#directory };

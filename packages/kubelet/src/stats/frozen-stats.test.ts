@@ -22,7 +22,10 @@ const signal = new AbortController().signal;
 const writableLayer = { usedBytes: { value: 7n }, inodesUsed: { value: 1n }, timestamp: 0n };
 const layer = { containers: [{ writableLayer }] } as unknown as SandboxUse;
 
-/** A pod with one emptyDir. `move` moves its files away, unless the pod is frozen. `steps` records what happens. */
+/**
+ * Creates FrozenStats for a pod with one emptyDir, which contains a file of 1 MiB. `steps` records when the pod is frozen, measured and
+ * thawed.
+ */
 function start(t: TestContext, { use = async () => layer, isFreezable = true } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-frozen-'));
   t.after(() => rmSync(directory, { recursive: true }));

@@ -33,7 +33,7 @@ export type FrozenOptions = { maxMs: number; signal: AbortSignal };
  */
 export type FrozenPodStats = { stats: PodStatsByDisk; emptyDirs: ReadonlyMap<string, number> };
 
-/** The measurements that completed in time. */
+/** The measurements that completed before the pod had to be thawed. */
 type FoundWhileFrozen = {
   use: SandboxUse | undefined;
   files: Awaited<ReturnType<PodFiles['ofPod']>> | undefined;

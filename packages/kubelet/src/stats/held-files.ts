@@ -58,12 +58,12 @@ export type DiskDirectories = Record<Place['directory'], string>;
 /** Options for locating a pod's files. `reads` performs all reads of these files and bounds how many may hang. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
-/** A pod to search; `pids` returns its current process IDs. */
+/** A pod to search for deleted files that it holds; `pids` returns its current process IDs. */
 export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
 /**
- * The result of one search. `isInterrupted`: files were missed because other pods used up the round's time, or because two reads of other
- * pods' files hang.
+ * The result of searching one pod. `isInterrupted`: files were missed because other pods used up the round's time, or because two reads of
+ * other pods' files hang.
  */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 
@@ -151,7 +151,10 @@ type HeldFile = { place: Place; use: FileUse };
 /** One search through a pod's processes. Its methods return whether the budget was sufficient, and reject like `BoundedReads.take`. */
 class Search {
   readonly found = new Map<string, HeldFile>();
-  /** Whether a file was found that may keep removed directories in use. */
+  /**
+   * Whether a held file was found whose removed parent directories might use disk space as well. The result is then partial, because these
+   * directories cannot be counted.
+   */
   isDeep = false;
   readonly #pids: Holder['pids'];
   readonly #searched: number[] = [];

@@ -62,8 +62,8 @@ export type PodDiskUse = { layers: FileUse; kubelet: FileUse; claims?: FileUse }
 
 /**
  * Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. `changes`:
- * what the pod changed on disk during the measurement, so that it may use more. `changedAtMs`: when it last changed files (wall-clock
- * time); absent if unknown.
+ * what the pod changed on disk during the measurement; its actual usage might therefore be higher. `changedAtMs`: when it last changed
+ * files (wall-clock time); absent if unknown.
  */
 export type PodStatsByDisk = PodStats & {
   disks?: PodDiskUse;

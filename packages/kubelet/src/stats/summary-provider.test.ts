@@ -14,7 +14,7 @@ function podOf(name: string, ready: boolean): RuntimePodStatus {
   return { pod, sandboxes, containers } as unknown as RuntimePodStatus;
 }
 
-/** A summary provider for one running pod and one that has ended. */
+/** Returns a SummaryProvider for a running and a terminated pod. */
 function providerWith(runtime: object, logs = '/none', ready = ['runs']): SummaryProvider {
   const image = { imageFsInfo: () => new Promise<never>(() => undefined) };
   return new SummaryProvider({

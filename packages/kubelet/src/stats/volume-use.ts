@@ -7,7 +7,7 @@ import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 /** Maximum age of a volume's last walk (upstream's volumeStatsAggPeriod). */
 const VOLUME_USE_CACHED_MS = 60_000;
 
-/** How long walking a volume that may block on a remote server can delay other walks. */
+/** Maximum time for which the walk of a volume that might block on a remote server delays the walks of other volumes. */
 const REMOTE_WALK_MS = 1000;
 
 /**
@@ -63,7 +63,7 @@ export class VolumeUse {
       });
   }
 
-  /** Returns the known usage of the pod's volumes. Does not wait for walks, so the first call returns nothing. */
+  /** Returns the last measured usage of the pod's volumes. Does not wait for walks, so the first call returns nothing. */
   of(pod: Pod): VolumeStats[] {
     return this.#known(pod, isMeasured);
   }
@@ -121,7 +121,7 @@ export class VolumeUse {
     }
   }
 
-  /** Returns the known usage of the pod's PVC volumes only, like `of`; other volumes are not walked. */
+  /** Like `of`, but only for the pod's PVC volumes; other volumes are not walked. */
   ofClaims(pod: Pod): VolumeStats[] {
     return this.#known(pod, isClaim);
   }
@@ -193,8 +193,8 @@ export class VolumeUse {
 }
 
 /**
- * The change fields (none, fully measured) for volumes whose usage comes from a CSI driver or from statfs(2) rather than from counting
- * files.
+ * The change fields (no changes, fully measured) of volumes whose usage comes from a CSI driver or from statfs(2) instead of a directory
+ * walk.
  */
 const UNCHANGED = { isPartial: false, changes: 'none', changedAtMs: 0 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * In-place restart of all containers of a pod, triggered by a RestartAllContainers rule that matches an exit code. The sandbox is kept.
- * Pure.
+ * In-place restart of all containers of a pod, triggered by a RestartAllContainers rule that matches an exit code. The pod's sandbox is
+ * retained. Pure.
  */
 import {
   allContainers,

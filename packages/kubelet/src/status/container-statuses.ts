@@ -204,7 +204,7 @@ function unknownState(pod: Pod, container: RuntimeContainer, old: ContainerStatu
   return same.terminated === undefined ? { waiting: { reason: defaultWaitingReason(pod) } } : same;
 }
 
-/** Whether a container in the unknown state was running before, and may therefore have exited. */
+/** Whether a container in the unknown state was last reported as running, so that it might have exited unobserved. */
 function isLost({ state, containerId }: RuntimeContainer, old: ContainerStatus | undefined): boolean {
   return state === 'unknown' && old?.containerID === containerId && old.state.running !== undefined;
 }

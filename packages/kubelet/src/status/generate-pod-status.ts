@@ -49,9 +49,9 @@ export type PodStatusInput = {
 };
 
 /**
- * Computes the pod's API status, and whether the pod has `ended`, that is, whether none of its containers will run again. An ended pod
- * keeps its phase; while containers are still running, the previous phase is reported. A `terminal` pod is Succeeded or Failed, and all of
- * its containers that may have run are terminated.
+ * Computes the pod's API status. `ended`: none of the pod's containers will run again; the pod's terminal phase (Succeeded or Failed) no
+ * longer changes, but is reported only once none of the containers are running. A `terminal` pod is Succeeded or Failed, and all of its
+ * containers that might have run are reported as terminated.
  */
 export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
   const { pod, previous, runtime, terminal } = input;

@@ -31,7 +31,7 @@ export type ConditionsInput = {
 /** The kubelet's transient conditions, which are removed when they no longer apply. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
-/** Conditions that have a lastProbeTime, as in upstream. Here it is set to the time of the last transition. */
+/** Conditions that have a lastProbeTime, as in upstream. The kubelet sets it to the time of the last transition. */
 const PROBED = new Set(['PodResizePending', 'PodResizeInProgress']);
 
 /** Returns the existing conditions of other writers, followed by the kubelet's own. */
@@ -93,7 +93,7 @@ function verdict(type: string, holds: boolean, why?: { reason: string; message?:
   return { type, status: holds ? 'True' : 'False', ...why };
 }
 
-/** An initialized pod stays initialized, even while its init containers run again. */
+/** Returns the Initialized condition. An initialized pod stays initialized, even while its init containers run again. */
 function initializedVerdict({ pod, phase, initStatuses, statuses, previous }: ConditionsInput): Verdict {
   const all = pod.spec.initContainers ?? [];
   const anyStarted = statuses.some(({ state, lastState }) => state.running ?? state.terminated ?? lastState.terminated);

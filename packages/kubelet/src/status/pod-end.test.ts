@@ -16,7 +16,7 @@ const statusOf = (state: string, index: number): ContainerStatus => {
   return { ...about, state: now, lastState: last };
 };
 
-/** Checks the exit codes in the statuses; `-` is a waiting container. */
+/** Checks the exit codes that `endedStatuses` returns for the given init and main containers. `-` stands for a waiting container. */
 function check(init: string[], main: string[], expected: string, sidecar = false): void {
   const restartPolicy = sidecar ? ('Always' as const) : undefined;
   const initContainers = init.map((_, index): Container => ({ name: `c${index}`, image: '', restartPolicy }));

@@ -24,7 +24,7 @@ function hasBegun({ state, lastState }: ContainerStatus): boolean {
   return state.waiting === undefined || lastState.terminated !== undefined;
 }
 
-/** Whether main containers may have been started. */
+/** Whether main containers might have been started. */
 function wasInitialized({ spec }: Pod, { init, main }: PodContainerStatuses): boolean {
   const last = spec.initContainers?.at(-1);
   return last === undefined || main.some(hasBegun) || isDone(last, init.at(-1));

@@ -134,7 +134,7 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** Returns the UIDs of pods that an earlier process recorded but that are no longer known. */
+  /** Returns the UIDs of the pods that an earlier process recorded and for which `isKnown` returns false. */
   orphans(isKnown: (podUid: string) => boolean): string[] {
     return [...this.#recorded.keys()].filter((uid) => !isKnown(uid));
   }

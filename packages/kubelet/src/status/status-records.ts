@@ -86,7 +86,8 @@ export class StatusRecords {
       if (record === 'deleted') await rm(path, { force: true });
       else {
         await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-        // sync this record to disk: nothing else records that the pod has ended, and without it the pod would run again
+        // sync the record of a pod in a terminal phase to disk: nothing else records that phase, and without the record the pod would run
+        // again
         const write = hasEnded(record) ? writeFileDurable : writeFileAtomic;
         await write(path, JSON.stringify(record));
       }

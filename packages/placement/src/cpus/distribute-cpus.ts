@@ -117,7 +117,6 @@ function takePlanned(request: TakeRequest & { groupSize: number }, { nodes, shar
   return [...taken].sort((a, b) => a - b);
 }
 
-/** Groups the available CPUs by NUMA node, omitting NUMA nodes without any. */
 function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   const wanted = new Set(available);
   const found = new Map<number, number[]>();

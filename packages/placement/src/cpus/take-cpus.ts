@@ -78,7 +78,7 @@ class FreeCpus {
     return this.groups(level).filter((group) => this.#members(this.free, level, group).length === all(group));
   }
 
-  /** Takes whole caches first, then the rest from the first cache with enough free cores. */
+  /** Takes the CPUs of whole last-level caches first, then the remaining CPUs from the first cache with enough free cores. */
   takeByCache(): void {
     const { cpus } = this.#request;
     const perCache = Math.floor(cpus.length / countOf(cpus, 'cache'));

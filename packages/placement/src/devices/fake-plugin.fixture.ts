@@ -5,7 +5,6 @@ import { connectService, handleService, type ListeningServer, serveServices } fr
 import { DevicePlugin, Registration } from '../device-plugin-api.ts';
 import { Registration as WatchedRegistration } from '../plugin-registration-api.ts';
 
-/** A device: just an ID, or an ID with its health and NUMA nodes. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };
 
 export type FakePluginBehavior = {
@@ -18,7 +17,6 @@ export type FakePluginBehavior = {
 
 export class FakePlugin {
   readonly resource: string;
-  /** Calls received so far, in order. */
   readonly calls: { method: 'allocate' | 'preStart' | 'prefer'; ids: string[] }[] = [];
   /** If set, responses to Allocate are delayed until this resolves. */
   hold: Promise<unknown> | undefined;

@@ -10,7 +10,6 @@ import { DRAPlugin } from '../dra-api.ts';
 import { DraClaims } from './dra-claims.ts';
 import { DraDrivers } from './dra-drivers.ts';
 
-/** Driver options with no-op listeners. */
 const NO_LISTENERS = { onUsable: () => undefined, onHealth: () => undefined, logger: silentLogger };
 const never = new AbortController().signal;
 
@@ -43,7 +42,10 @@ const claimOf = (change: object = {}, status: object = {}): ResourceClaim => ({
   },
 });
 
-/** A fake driver that prepares two devices per claim, and the kubelet's claim state, which can be reopened. */
+/**
+ * A fake driver that prepares two devices per claim, and the kubelet's claim state, which `reopen` reads from its file again, as after a
+ * kubelet restart.
+ */
 class TestNode {
   readonly directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
   readonly calls: string[] = [];

@@ -54,7 +54,10 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
   service.close();
 }
 
-/** Whether the socket accepts connections. An `unavailable` error is not proof that it does not: a reachable driver may return it too. */
+/**
+ * Whether the driver's socket accepts connections. A gRPC `unavailable` error does not show this, because a reachable driver can return
+ * that error too.
+ */
 function isServed(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);

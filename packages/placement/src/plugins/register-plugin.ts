@@ -9,7 +9,7 @@ const MAX_PLUGIN_TEXT_LENGTH = 1024;
 
 const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
 
-/** Timeout of the plugin's GetInfo, as in upstream. (The one above is for NotifyRegistrationStatus.) */
+/** Timeout of the plugin's GetInfo, as in upstream. `PLUGIN_NOTIFY_TIMEOUT_MS` is that of NotifyRegistrationStatus. */
 const PLUGIN_INFO_TIMEOUT_MS = 1000;
 
 export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };

@@ -60,7 +60,7 @@ function narrowestCount(hints: TopologyHint[]): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** The result of merging hints from some of the lists. `isFree`: whether no hint has restricted the NUMA nodes yet. */
+/** The merge of one hint each from the resource lists processed so far. `isFree`: none of these hints restricts the NUMA nodes. */
 type PartialMerge = PlacedHint & { isFree: boolean };
 
 /** Combines each partial merge with each hint of the next list. Dropping duplicates keeps the number of results bounded. */

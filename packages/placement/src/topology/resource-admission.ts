@@ -130,7 +130,6 @@ export class ResourceAdmission {
 
 const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
 
-/** Containers of a pod that share a topology hint. */
 type Group = { pod: Pod; containers: Container[]; hintOf: () => TopologyHint };
 
 const UNALIGNED = 'TopologyAffinityError';

@@ -26,7 +26,7 @@ export type NodeClaim = {
 const TAKEN = 'another node of this host has locked it';
 const RECORD = 'claim.json';
 const PREFIX = 'node-';
-/** Polling interval while waiting for another node's turn (`takeTurn`) to end. The constant below is the timeout. */
+/** Polling interval while waiting for another process's turn (`takeTurn`) to end. */
 const TURN_INTERVAL_MS = 20;
 const TURN_LIMIT_MS = 5000;
 

@@ -115,8 +115,8 @@ export class ServiceAddresses {
   }
 
   /**
-   * Removes the directories locked by this node. Called during its turn. The record remains if the node leaves rules or addresses on the
-   * host.
+   * Removes the directories locked by this node. Must be called during the node's turn (`takeTurn`). The record remains if the node leaves
+   * rules or addresses on the host.
    */
   #removeLocks(rulesStay: boolean): void {
     const { directory, root } = this.#options;

@@ -21,7 +21,8 @@ export type OwnedTableOptions = { name: string; socket: NetlinkSocket; logger: L
 const UNUSED_MS = 1000;
 
 /**
- * A table in the kernel, in the network namespace in which the socket was opened. Each change is one transaction. Calls must not overlap.
+ * An nf_tables table in the network namespace in which the netlink socket was opened. Each change is one transaction. Calls must not
+ * overlap.
  */
 export class OwnedTable {
   readonly #name: string;
@@ -40,7 +41,7 @@ export class OwnedTable {
     this.#logger = logger;
   }
 
-  /** Applies the ledger's changes, or replaces the whole table if it is not known to match the ledger. */
+  /** Applies the ledger's changes, or replaces the whole table if the table might not match the ledger. */
   async apply(ledger: RuleLedger, frame: () => NftChain[]): Promise<void> {
     if (this.#generation === undefined) return await this.#replace(ledger, frame());
     const change = ledger.takeChange();

@@ -39,8 +39,8 @@ const isSame = (before: UdpFrontend, after: UdpFrontend): boolean =>
   before.endpoints.size === after.endpoints.size && [...before.endpoints].every((key) => after.endpoints.has(key));
 
 /**
- * Whether a flow is stale. Of the flows to a removed frontend, only those translated to one of its endpoints are: the address may belong to
- * this host, which may have other flows to it.
+ * Whether a flow is stale. A flow to a removed frontend is stale only if it was translated to one of the frontend's endpoints: the
+ * frontend's address might belong to this host, which might have other flows to it.
  */
 function isStale(flow: Flow, before: UdpFrontend | undefined, after: UdpFrontend | undefined): boolean {
   if (!flow.destination.equals(addressBytes((after ?? before)!.address))) return false;

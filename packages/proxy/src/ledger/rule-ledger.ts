@@ -21,8 +21,8 @@ type Claim = { owner: RuleOwner; element: RuleElement; value: string };
 type Slot = { claims: Claim[]; published: Claim | undefined };
 
 /**
- * A table's contents, by owner. Several owners may need the same element, chain or set. Only the rules of replaced owners are compared, so
- * the cost of a change does not depend on the total number of owners.
+ * The desired contents of an nf_tables table, by owner. Several owners may need the same element, chain or set. Only the rules of replaced
+ * owners are compared, so the cost of a change does not depend on the total number of owners.
  */
 export class RuleLedger {
   readonly #fixedSets: readonly NftSet[];
@@ -32,7 +32,7 @@ export class RuleLedger {
   readonly #chains = new SharedParts<NftChain>();
   readonly #sets = new SharedParts<NftSet>();
 
-  /** `fixedSets`: empty sets and maps that exist without an owner. */
+  /** `fixedSets`: sets and maps that are always in the table, even if no owner needs them; their elements belong to owners. */
   constructor(fixedSets: readonly NftSet[]) {
     this.#fixedSets = fixedSets;
   }

@@ -1,4 +1,4 @@
-/** The table's chains, or its sets. Each has a unique name and exists as long as at least one owner needs it. */
+/** All chains, or all sets, of an nf_tables table. Each has a unique name and exists as long as at least one owner needs it. */
 export class SharedParts<T extends { name: string }> {
   readonly #parts = new Map<string, { value: T; owners: Set<string>; isPublished: boolean }>();
   readonly #byOwner = new Map<string, Set<string>>();

@@ -29,14 +29,14 @@ export class PolicyModel {
     return this.#isolates;
   }
 
-  /** Stores or removes a policy. Returns whether the rules may change. */
+  /** Stores or removes a policy. Returns whether the rules might change as a result. */
   setPolicy(policy: NetworkPolicy, exists: boolean): boolean {
     if (exists) this.#policies.set(keyOf(policy), policy);
     else this.#policies.delete(keyOf(policy));
     return this.#mark();
   }
 
-  /** Stores or removes a pod. Returns whether the rules may change, which is false for most changes to a pod's status. */
+  /** Stores or removes a pod. Returns whether the rules might change as a result, which is false for most changes to a pod's status. */
   setPod(pod: Pod, exists: boolean): boolean {
     const key = keyOf(pod);
     const facts = exists ? podFacts(pod, this.#nodeName) : undefined;
@@ -46,7 +46,7 @@ export class PolicyModel {
     return !isSame && this.#mark();
   }
 
-  /** Stores or removes a namespace. Returns whether the rules may change. */
+  /** Stores or removes a namespace. Returns whether the rules might change as a result. */
   setNamespace({ metadata }: KubeObject, exists: boolean): boolean {
     const name = metadata.name ?? '';
     const isSame = JSON.stringify(metadata.labels ?? {}) === JSON.stringify(this.#namespaces.get(name));

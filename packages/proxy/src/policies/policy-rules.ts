@@ -33,7 +33,6 @@ type Direction = 'Ingress' | 'Egress';
 /** A policy rule in either direction. `namespace`: the policy's namespace. */
 type PolicyRule = { namespace: string; peers: PolicyPeer[] | undefined; ports: PolicyPort[] | undefined };
 
-/** Names of the sets and maps for an IP family. */
 const setNames = (version: IpVersion) => ({
   /** Pods isolated by policies in a direction → the chain with their rules. */
   Ingress: `ingress${version}`,
@@ -193,7 +192,10 @@ function countSets(policyRules: PolicyRule[], direction: Direction, selections: 
   return selections.size - before + named;
 }
 
-/** The API's defaults: `Ingress`, and `Egress` if the policy has egress rules. */
+/**
+ * Returns the policy types of a NetworkPolicy. If unset, returns the API's defaults: `Ingress`, and `Egress` if the policy has egress
+ * rules.
+ */
 const typesOf = ({ spec }: NetworkPolicy): Direction[] =>
   spec?.policyTypes ?? ((spec?.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']);
 

@@ -1,4 +1,4 @@
-/** Maximum number of rules for a pod in one direction. The limit below is for the rules and elements of all policies together. */
+/** Maximum number of rules for a pod in one direction. `MAX_RULES` limits the rules and elements of all policies together. */
 export const MAX_POD_RULES = 5000;
 export const MAX_RULES = 20_000;
 /** Number of set elements that count as one rule, because they need less memory and time. */

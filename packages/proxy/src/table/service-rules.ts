@@ -7,7 +7,7 @@ import { guardChain, outerChain, pickChain, stickyChain, stickyEndpoint, type Ta
 import { endpointField, type Frontend, frontendKey, hairpinKey, numberedKey } from './fields.ts';
 import { CHAINS, clientSet, type Policy, type SetNames, setNames } from './names.ts';
 
-/** The part of the table needed by a service port, and the addresses and ports at which it is reachable. */
+/** The chains, sets and elements that a service port needs, and the addresses and ports at which it is reachable. */
 export type ServiceRules = TableRules & { frontends: Frontend[] };
 
 export type RuleSettings = {
@@ -27,7 +27,6 @@ export function rulesOf(port: ServicePort, endpoints: ChosenEndpoints, settings:
   return new PortRules(port, endpoints, settings).build();
 }
 
-/** Collects the rules of one service port. */
 class PortRules {
   readonly #port: ServicePort;
   readonly #endpoints: ChosenEndpoints;

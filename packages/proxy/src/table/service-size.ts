@@ -4,8 +4,8 @@ import type { EndpointSlice } from '../services/objects.ts';
 import { policiesOf, type ServicePort } from '../services/service-port.ts';
 
 /**
- * Maximum number of elements and rules for one Service. The limit below is for all Services together. 100,000 elements take about 100 MB
- * and, in the kernel, less than a second.
+ * Maximum number of elements and rules for one Service; `MAX_TABLE_SIZE` is the limit for all Services together. 100,000 elements take
+ * about 100 MB and, in the kernel, less than a second.
  */
 export const MAX_SERVICE_SIZE = 20_000;
 export const MAX_TABLE_SIZE = 200_000;

@@ -21,7 +21,8 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
   if (before === undefined || before.state.phase === 'removing') return;
-  // with a shared PID namespace, the container's other processes may outlive its init process
+  // an exited container's other processes can outlive its init process in a shared PID namespace, so delete the task if any of them are
+  // left
   if (before.state.phase === 'exited' && (await tasks.isEmpty?.(id)) !== true) await tasks.delete(id);
   table.put({ ...before, state: { phase: 'removing', end: endOf(before.state) } });
   await failpoint('container-remove/recorded');

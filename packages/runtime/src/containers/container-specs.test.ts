@@ -68,7 +68,6 @@ const sources: SpecSources = {
   },
 };
 
-/** Deep-freezes an object. */
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;

@@ -48,7 +48,7 @@ export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
-  /** The containers, in which the target container is looked up if its PID namespace is to be joined. */
+  /** Container records, for looking up the target container whose PID namespace a container joins. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   cdiDirectories: string[];
@@ -110,8 +110,8 @@ export class ContainerSpecs {
   }
 
   /**
-   * Returns the OCI spec with the record's resource limits. For a running container, the oom_score_adj stays unchanged, because an update
-   * does not change that of the process.
+   * Returns the OCI spec with the record's resource limits. For a running container, oom_score_adj stays unchanged, because an update of
+   * the cgroup's limits does not change it in the container's processes.
    */
   withLimits(spec: OciSpec, { config: { resources }, state }: ContainerRecord): OciSpec {
     const { host } = this.#dependencies;

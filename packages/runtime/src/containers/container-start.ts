@@ -51,7 +51,8 @@ export async function startContainer(context: StartContext, id: string, stopped:
     const exited = table.put({ ...record, state: { phase: 'exited', ...end } });
     events.publish('stopped', exited);
     await nri.containerExited(exited);
-    // not `not_found`, which means that the command is missing: clients would take it to mean that the container is
+    // `not_found` here means that the command does not exist; report `unknown`, because clients would conclude that the container does not
+    // exist
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);
   }
   exits.watch(id);
@@ -69,7 +70,7 @@ function requireReadySandbox({ sandboxes }: Pick<StartContext, 'sandboxes'>, rec
 
 type Start = { record: ContainerRecord; sandbox: SandboxRecord; stopped: AbortSignal; undo: Undo };
 
-/** Creates and starts the task; `undo` removes it. */
+/** Creates and starts the container's task. Registers the task's deletion with `undo`. */
 async function runTask(context: StartContext, { record, sandbox, stopped, undo }: Start): Promise<number> {
   const { tasks, files, table, nri, failpoint, trace } = context;
   const { id, config, logPath } = record;

@@ -1,7 +1,7 @@
 import { isCancelled, isDeadlineExceeded, withTimeout } from '@podwright/base';
 import type { ContainerContext } from './container-context.ts';
 
-/** Timeout for a process to exit after SIGKILL. Exit is immediate unless the process hangs in the kernel, in which case the call fails. */
+/** Timeout for a process to exit after SIGKILL. Exceeded only if the process hangs in the kernel; StopContainer then fails. */
 const KILL_TIMEOUT_MS = 60_000;
 
 /** Sends the container's stop signal, then SIGKILL if it has not exited within `graceMs`. Resolves once its exit has been recorded. */

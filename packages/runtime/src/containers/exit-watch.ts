@@ -7,7 +7,7 @@ import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
 import { endOfTask } from './container-end.ts';
 import type { ContainerFiles } from './container-files.ts';
 
-/** Delay before recording an exit is retried. */
+/** Delay before retrying to record a container's exit. */
 const RECORD_AGAIN_MS = 1000;
 
 export type ExitWatchDependencies = {
@@ -62,7 +62,7 @@ export class ExitWatch {
     this.#watches.clear();
   }
 
-  /** Records the exit. Retries until this succeeds, because the disk may be full. */
+  /** Records a container's exit. Retries until this succeeds, because recording fails while the disk is full. */
   async #settle(id: string, exit: TaskExit): Promise<void> {
     for (let entry = this.#watches.get(id); entry !== undefined; entry = this.#watches.get(id)) {
       try {

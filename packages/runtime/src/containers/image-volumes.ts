@@ -23,8 +23,8 @@ export async function fillVolume(path: string, { source, target, signal }: Volum
 }
 
 /**
- * Checks that there is enough disk space for a copy: an image may declare a thousand nested volumes, and each of them copies everything
- * under it.
+ * Checks that there is enough disk space for a copy: an image can declare a thousand nested volumes, each of which is filled with a copy of
+ * everything under its path.
  */
 async function checkRoom(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const { sizeBytes, inodes } = (await measureTree(source, { signal })).usage;

@@ -76,7 +76,6 @@ async function isSameDirectory(path: string, other: string): Promise<boolean> {
   return one.dev === two.dev && one.ino === two.ino;
 }
 
-/** Whether a path is on procfs; false if it does not exist yet. */
 async function isProc(path: string): Promise<boolean> {
   return await statfs(path).then(
     ({ type }) => type === PROC_MAGIC,

@@ -6,7 +6,7 @@ import { isWithin } from './kernel-paths.ts';
 
 /**
  * Throws `failed_precondition` if a nested mount of a created container is not at its destination: after the OCI spec was built, another
- * container may have put a symbolic link there, which the OCI runtime then followed. Skips VM-based containers, whose mounts are not
+ * container might have put a symbolic link there, which the OCI runtime then followed. Skips VM-based containers, whose mounts are not
  * visible on the host.
  */
 export function checkNestedMounts(pid: number, { mounts }: Pick<OciSpec, 'mounts'>): void {

@@ -8,7 +8,7 @@ import type { ContainerMount, ContainerRecord } from '../records/container-recor
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { checkMountTarget, isWithin, KERNEL_DIRECTORIES } from './kernel-paths.ts';
 
-/** A bind mount whose source is known to exist. */
+/** A bind mount whose source exists on the host. */
 export type ResolvedMount = Pick<
   ContainerMount,
   'readonly' | 'recursiveReadOnly' | 'propagation' | 'selinuxRelabel'
@@ -90,8 +90,8 @@ export async function resolveDestinations(rootfs: string, mounts: ResolvedMount[
   const requested = mounts.toSorted(byDepth);
   const resolved = await resolveParentsFirst(rootfs, requested);
   for (const [index, { destination }] of resolved.entries()) await checkMountTarget(requested[index]!, destination);
-  // Resolve all destinations again, in sorted order: because of a symbolic link in the image, a mount may turn out to be under one that was
-  // resolved after it. If two mounts have the same destination, the later one in `mounts` wins.
+  // Resolve all destinations again, in sorted order: because of a symbolic link in the image, a mount's resolved destination can be under
+  // that of a mount that was resolved after it. If two mounts have the same destination, the later one in `mounts` wins.
   const sorted = mounts.map((mount) => resolved[requested.indexOf(mount)]!).toSorted(byDepth);
   const again = await resolveParentsFirst(rootfs, sorted);
   const moved = sorted.find(({ destination }, index) => again[index]!.destination !== destination);

@@ -8,8 +8,8 @@ const spec = { linux: { namespaces: [{ type: 'pid', path: '/proc/7/ns/pid' }] } 
 const record = (pid: object) => ({ sandboxId: 's', config: { security: { pid } } }) as unknown as ContainerRecord;
 
 /**
- * Asserts that a container joining its target container's PID namespace may start (or, without `allowed`, may not) while the target is in
- * this state; `undefined` means that the target has been removed.
+ * Asserts that a container that joins its target container's PID namespace starts (or, if `allowed` is false, is rejected) while the target
+ * is in `state`; `undefined` means that the target has been removed.
  */
 function check(state: ContainerState | undefined, allowed: boolean) {
   const target = state === undefined ? undefined : ({ id: 'target', state } as ContainerRecord);

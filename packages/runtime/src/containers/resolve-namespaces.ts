@@ -9,7 +9,7 @@ type Pod = {
   sandbox: SandboxRecord;
   controller: SandboxController;
   environment: SandboxEnvironment;
-  /** The containers, in which the target container is looked up if its PID namespace is to be joined. */
+  /** Container records, for looking up the target container whose PID namespace a container joins. */
   containers: Pick<RecordTable<ContainerRecord>, 'require'>;
   signal: AbortSignal;
 };
@@ -29,7 +29,7 @@ export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Prom
 
 /**
  * Throws `failed_precondition` if the container joins the PID namespace of a target container that has exited since this container was
- * created: the target's PID may have been reused.
+ * created: the target's PID might have been reused.
  */
 export function checkPidTarget(
   record: ContainerRecord,

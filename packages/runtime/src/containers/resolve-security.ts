@@ -7,7 +7,7 @@ import type { AppArmor } from '../host/apparmor.ts';
 import type { ContainerRecord, ContainerSecurity } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** The host's Linux security modules and seccomp support. */
+/** How containers can be confined on this host: whether the kernel supports seccomp, and the host's AppArmor and SELinux contexts. */
 export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };
 
 /** Resolves a container's security settings for its OCI spec: reads profiles and builds SELinux labels. */

@@ -10,7 +10,7 @@ import type { ResolvedMount } from './resolve-mounts.ts';
 const PASSWD = '/etc/passwd';
 /** Linux's O_PATH, missing from node:fs: opens a descriptor that refers to a path without opening the file itself. */
 const O_PATH = 0o10000000;
-/** Maximum size of /etc/passwd and /etc/group. */
+/** Maximum size of an image's /etc/passwd and /etc/group. */
 const MAX_FILE_BYTES = 1 << 20;
 
 /**
@@ -26,8 +26,8 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
 }
 
 /**
- * Returns true if the /etc/passwd seen by the container's process has no entry for the UID. One of `mounts` (parents first) may cover the
- * image's file. Returns false if the file cannot be read, or if any mount is on a file system that may wait for a server (NFS, FUSE);
+ * Returns true if the /etc/passwd seen by the container's process has no entry for the UID. One of `mounts` (parents first) might cover the
+ * image's file. Returns false if the file cannot be read, or if any mount is on a file system that can wait for a server (NFS, FUSE);
  * looking up the user is then left to the OCI runtime.
  */
 export async function lacksAccount(
@@ -47,7 +47,7 @@ export async function lacksAccount(
   }
 }
 
-/** Returns the contents of an account file, or '' if the file does not exist. */
+/** Returns the contents of the image's /etc/passwd or /etc/group; '' if the file does not exist. */
 async function readAccounts(rootfs: string, path: string): Promise<string> {
   const file = await resolveInRoot(rootfs, path);
   try {
@@ -68,7 +68,7 @@ function readIfExists(file: string): string {
 
 /** Synchronous: with asynchronous file access, the seven system calls would go through libuv's thread pool and take a millisecond. */
 function readSmallFile(path: string): string {
-  // O_PATH first: opening a pipe may block, and opening a device may have side effects on the host.
+  // O_PATH first: opening a pipe can block, and opening a device can have side effects on the host.
   const handle = openSync(path, O_PATH | constants.O_NOFOLLOW);
   try {
     const stats = fstatSync(handle);

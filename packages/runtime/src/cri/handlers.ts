@@ -72,7 +72,7 @@ export function runtimeServiceHandlers(services: CriServices): RuntimeHandlers {
   };
 }
 
-/** RPCs that wait for RCU grace periods. Excludes long-running ones such as StopContainer, which waits for the container. */
+/** RPCs whose RCU grace periods are expedited. Excludes long-running RPCs such as StopContainer, which waits for the container to exit. */
 const EXPEDITED = [
   'runPodSandbox',
   'stopPodSandbox',

@@ -34,7 +34,7 @@ const LOAD_TIMEOUT_MS = 60_000;
 export class AppArmor {
   readonly #enabled: boolean;
   readonly #paths: AppArmorPaths;
-  /** Whether this process has loaded the default profile. Before that, the kernel may still have an earlier version. */
+  /** Whether this process has loaded the default profile. Until then, the kernel might still have an earlier version of it. */
   #isCurrent = false;
   readonly #loading = new KeyedLock();
 

@@ -28,8 +28,8 @@ export function knownHoles(name: string, version: string): KnownHoles | undefine
 type Version = { branch: number; patch: number };
 
 /**
- * Whether the version contains the fix: it is at or past the fixed version of its own release branch, or its branch is newer than all
- * branches with a fix.
+ * Whether a version of an OCI runtime is fixed: it is at or past the fixed version of its own release branch, or its branch is newer than
+ * all branches with a fix.
  */
 function isFixed(own: Version, fixedIn: string[]): boolean {
   const fixes = fixedIn.map((version) => parseVersion(version)!);

@@ -10,7 +10,10 @@ import { EXPEDITE_LIMIT_MS } from '../time-limits.ts';
  */
 export const RCU_SWITCH = '/sys/kernel/rcu_expedited';
 
-/** `state` is the container runtime's state directory, which a reboot may empty. `file` is the path of the switch; tests override it. */
+/**
+ * `state` is the container runtime's state directory, which a reboot can empty. `file` is the path of the kernel's RCU switch; tests
+ * override it.
+ */
 export type RcuExpeditingOptions = { state: string; enabled: boolean; logger: Logger; file?: string };
 
 /**

@@ -25,7 +25,7 @@ export type NetworkStatus =
 
 /**
  * The sandboxes' network. `setUp` either succeeds or leaves nothing behind. `tearDown` is idempotent, works even if `setUp` never finished
- * or the namespace no longer exists, and always releases addresses and port mappings. A sandbox's link may be removed later, along with its
+ * or the namespace no longer exists, and always releases addresses and port mappings. A sandbox's link can be removed later, along with its
  * namespace; its addresses are not reassigned before that.
  */
 export interface Network {

@@ -22,7 +22,7 @@ type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
 export { adjustSpec } from '@podwright/nri';
 
-/** Converts a sandbox to the message sent to plugins. */
+/** Converts a sandbox to the message sent to NRI plugins. */
 export function podMessage(record: SandboxRecord, namespaces: Namespaces): PodSandbox {
   const { id, config, ips, resources = config.resources } = record;
   return create(PodSandboxSchema, {

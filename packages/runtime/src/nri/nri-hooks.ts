@@ -103,7 +103,7 @@ export class NriHooks {
     this.#unstarted.delete(record.id);
   }
 
-  /** Reports a container update. Returns the resources to set, which plugins may have changed. */
+  /** Reports a container update. Returns the resources to set, which plugins might have changed. */
   async containerUpdating(record: ContainerRecord, resources: ContainerResources): Promise<ContainerResources> {
     this.#unstarted.delete(record.id); // the update changes the file
     const { adaptation } = this.#dependencies;
@@ -123,7 +123,7 @@ export class NriHooks {
     this.#unstarted.delete(record.id);
   }
 
-  /** Reports a removal, including that of a container whose creation failed. */
+  /** Reports a container's removal, including that of a container whose creation failed. */
   async containerRemoved(record: ContainerRecord): Promise<void> {
     await this.#dependencies.adaptation?.removeContainer(this.#container(record));
     this.#unstarted.delete(record.id);

@@ -26,7 +26,7 @@ export class NriPlugins {
 
   /**
    * Starts the installed plugins, then accepts connections from others. Calls `attach` first to provide the existing pods. Failures are
-   * only logged: pods can run without plugins, and the socket may be in use by another container runtime.
+   * only logged: pods can run without plugins, and the socket might be in use by another container runtime.
    */
   async start(attach: () => void): Promise<void> {
     const { pluginPath, pluginConfigPath: configPath, socketPath } = this.#options;

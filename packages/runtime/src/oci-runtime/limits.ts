@@ -8,5 +8,5 @@ export const FEATURES_TIMEOUT_MS = 10_000;
 export const TRIAL_CREATE_TIMEOUT_MS = 30_000;
 /** Maximum interval between checks whether a task has passed its start FIFO. */
 export const START_LOOK_MS = 20;
-/** Maximum number of cached seccomp filters, at 11 KB each. The default profile alone needs one per set of capabilities. */
+/** Maximum number of cached seccomp filters, at 11 KB each. The default profile alone needs one filter per set of capabilities. */
 export const MAX_SECCOMP_FILTERS = 64;

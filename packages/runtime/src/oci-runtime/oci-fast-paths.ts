@@ -14,7 +14,7 @@ export type OciFastPaths = {
   /** Returns the expected format of an OCI runtime's state files, to be verified by a trial; `undefined` if state files are not used. */
   readonly expectedFormat: (found: { name: string; version: string }) => StateFormat | undefined;
   /**
-   * Strips the OCI runtime of properties used only by fast paths, if these are disabled. The properties may come from a record written
+   * Strips the OCI runtime of properties used only by fast paths, if these are disabled. The properties can come from a record written
    * before a restart, when fast paths were enabled.
    */
   readonly restrict: <P extends OciProgram>(program: P) => P;

@@ -57,7 +57,7 @@ export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefine
   const { path, args = [] } = runtime;
   const set = `echo ${oomScoreAdj} 2>/dev/null >/proc/self/oom_score_adj`;
   const [shell, option, script, ...words] = args.slice(-4);
-  // reuse an existing shell wrapper to set the value
+  // if the OCI runtime is already started through a shell, set oom_score_adj in that shell
   if (shell === SHELL && option === '-c')
     return { ...runtime, args: [...args.slice(0, -4), shell, option, `${set}; ${script}`, ...words] };
   return { ...runtime, path: SHELL, args: ['-c', `${set}; exec "$0" "$@"`, path, ...args] };
@@ -108,7 +108,7 @@ export async function waitsForStart(runtime: OciRuntime, id: string): Promise<bo
   return known?.waitsForStart ?? (await readOciStatus(runtime, id)) === 'created';
 }
 
-/** Returns the status reported by the OCI runtime's `state` command (runtime-spec, runtime.md), which may also be `paused`. */
+/** Returns the status reported by the OCI runtime's `state` command (runtime-spec, runtime.md), which can also be `paused`. */
 export async function readOciStatus(runtime: OciRuntime, id: string): Promise<string> {
   const answer = stateSchema.safeParse(parseJson(await runOciCommand(runtime, ['state', id])));
   if (answer.success) return answer.data.status;

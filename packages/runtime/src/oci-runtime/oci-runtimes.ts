@@ -109,7 +109,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   const wrapper = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (wrapper === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
   const hidden = options.fastPaths.restrict(wrapper);
-  // Prefer `covered` if available, because it is faster.
+  // try `covered`, the faster way to start crun, first
   const { covered, ...uncovered } = hidden;
   const candidates = covered === undefined ? [hidden] : [hidden, uncovered];
   const reasons = [outcome];
@@ -124,7 +124,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   return { ...found, features: NO_FEATURES, works: false, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** Returns the trial's result, or an error message if the program does not work. */
+/** Returns the trial's result, or an error message if the OCI runtime does not work. */
 async function trial(
   program: OciProgram,
   options: Probing,
@@ -138,7 +138,7 @@ async function trial(
 
 type Cached = { key: string; finding: OciRuntimeFinding };
 
-/** Writes the cache. No-op if the disk is full; the OCI runtime is then tried again at the next start. */
+/** Caches an OCI runtime's finding. No-op if the disk is full; the OCI runtime is then tried again at the next start. */
 async function writeCache(path: string, cached: Cached): Promise<void> {
   try {
     makePrivateDirectory(dirname(path));

@@ -39,8 +39,8 @@ export class SeccompFilters {
 }
 
 /**
- * Returns the cache key; `undefined` if the OCI runtime is not crun with a supported state file format, or if the profile has a listener,
- * which crun itself has to connect to.
+ * Returns the cache key of a seccomp filter; `undefined` if the OCI runtime is not crun with a supported state file format, or if the
+ * profile has a listener, which crun itself has to connect to.
  */
 function keyOf({ linux: { seccomp } }: OciSpec, { path, args, stateFormat }: OciRuntime): string | undefined {
   if (seccomp === undefined || stateFormat !== 'crun' || 'listenerPath' in seccomp) return undefined;

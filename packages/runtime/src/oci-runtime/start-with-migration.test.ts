@@ -10,7 +10,6 @@ import { waitFor } from '@podwright/base';
 import { type CgroupHierarchy, discoverCgroups, startByFork } from '@podwright/host';
 import { startWithMigration } from './start-with-migration.ts';
 
-/** Starts a no-op program, and waits for it to exit. */
 async function startIn(hierarchy: CgroupHierarchy): Promise<void> {
   const start = startWithMigration(startByFork, hierarchy);
   const child = start('true', [], { env: process.env, stdio: ['ignore', 'ignore', 'ignore'] });

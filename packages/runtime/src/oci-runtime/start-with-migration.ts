@@ -12,8 +12,8 @@ import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@pod
 export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarchy): ProgramStarter {
   let isMoving = false;
   /**
-   * Makes the extra move of this process. Ignores failures, for example if this process may not write to the cgroup; the program's own move
-   * is then slow.
+   * Moves this process to the cgroup that it is already in, so that the program's own move is fast. Ignores failures, for example if this
+   * process is not allowed to write to the cgroup; the program's own move is then slow.
    */
   const anticipate = async () => {
     if (isMoving) return;

@@ -21,7 +21,7 @@ type KnownFormat = {
   versions: RegExp;
   stateFile: string;
   schema: z.ZodType<unknown>;
-  /** Files other than `stateFile` that the OCI runtime may store in the container's state directory. */
+  /** Files other than `stateFile` that the OCI runtime might store in the container's state directory. */
   others: string[];
   /** Releases the container process that is waiting at the start FIFO. */
   release(fifo: string, wait: StartWait): Promise<void>;
@@ -120,7 +120,7 @@ export function removeStateFiles(location: StateLocation, id: string, throwAway:
 
 /** Releases a runc process, which writes a byte to the FIFO as soon as the FIFO has a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
-  // keep the reader open until the byte is written, or the write would fail with EPIPE
+  // keep this end of the FIFO open until runc has written its byte; otherwise, the write would fail with EPIPE
   const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await pollUntil(wait, () => unlessErrno('EAGAIN', () => readSync(reader, Buffer.alloc(1))) === 1);
@@ -142,7 +142,6 @@ async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   });
 }
 
-/** Returns the result of `work`; `undefined` if it fails with this errno. */
 function unlessErrno<T>(code: string, work: () => T): T | undefined {
   try {
     return work();
@@ -158,7 +157,7 @@ function unlessErrno<T>(code: string, work: () => T): T | undefined {
  */
 async function pollUntil({ id, alive, signal }: StartWait, isReleased: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    // check first, because a process may exit right after its release
+    // check this before checking for the release, because the process might exit right after its release
     const isAlive = alive();
     if (isReleased()) return;
     if (!isAlive)

@@ -6,7 +6,7 @@ type Started = { state: PluginState; instance?: unknown; error?: unknown };
 /** Error codes that mean that a plugin is unavailable on this host or with this configuration. */
 const UNAVAILABLE_CODES = ['failed_precondition', 'unimplemented'];
 
-/** Started plugins, and the state of every plugin. */
+/** The container runtime's started plugins, and the states of all plugins, including those that could not be started. */
 export class PluginGraph<Types> {
   readonly #started = new Map<string, Started>();
   readonly #undo = new Undo();
@@ -37,7 +37,8 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Returns all plugins' subdirectories of the state directory, including those of failed plugins, which may have worked before a restart.
+   * Returns all plugins' subdirectories of the state directory, including those of failed plugins, which might have worked before a
+   * restart.
    */
   stateDirectories(): readonly string[] {
     return this.#stateDirectories;

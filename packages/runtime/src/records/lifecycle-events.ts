@@ -31,7 +31,7 @@ export class LifecycleEvents {
     this.#dependencies = dependencies;
   }
 
-  /** Publishes an event. `subject` is the last record of the sandbox or container, which may already have been deleted from its table. */
+  /** Publishes an event. `subject` is the last record of the sandbox or container, which might already have been deleted from its table. */
   publish(kind: LifecycleEvent['kind'], subject: SandboxRecord | ContainerRecord): void {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;

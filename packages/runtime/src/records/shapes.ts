@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { ContainerResources } from './container-record.ts';
 
 /**
- * Schemas shared by sandbox and container records. They preserve unknown fields, which may come from a newer version of Podwright before a
- * downgrade and may be needed again.
+ * Schemas shared by sandbox and container records. They preserve unknown fields, because a newer version of Podwright might have written
+ * them before a downgrade, and would need them after the next upgrade.
  */
 export const stringMap = z.record(z.string(), z.string());
 export const strings = z.array(z.string());

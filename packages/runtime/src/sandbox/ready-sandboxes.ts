@@ -29,7 +29,8 @@ export type ReadySandboxesDependencies = {
 };
 
 /**
- * A sandbox without a pod: a preassigned ID, and its namespaces. `attached`: it may hold network resources, to be released by `tearDown`.
+ * A sandbox without a pod: a preassigned ID, and its namespaces. `attached`: the sandbox might hold network resources, which `tearDown`
+ * releases.
  */
 type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 

@@ -3,7 +3,10 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 
 export type SandboxControllersOptions = {
-  /** All controllers, including those not used by any handler, which may have sandboxes from before the restart. Names must be unique. */
+  /**
+   * All controllers, including those not used by any handler, because they might have sandboxes from before the restart. Names must be
+   * unique.
+   */
   controllers: SandboxController[];
   /** Controller names by runtime handler. The default handler '' is required. */
   handlers: ReadonlyMap<string, string>;

@@ -19,7 +19,7 @@ const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
 /**
  * Directories shared by a pod's containers: `<state>/sandboxes/<id>` for its shared memory, and `<root>/sandboxes/<id>` for its files. The
- * files are separate because containers may write to them: they must not fill the state directory's file system, which is in memory and
+ * files are separate because containers can write to them: they must not fill the state directory's file system, which is in memory and
  * needed by all pods.
  */
 export class SandboxDirectories {
@@ -124,7 +124,6 @@ function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gi
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };
 }
 
-/** Returns the contents of a host file; '' if it does not exist. */
 function contentOf(path: string): string | Buffer {
   try {
     return readFileSync(path);

@@ -129,7 +129,7 @@ export class SandboxNamespaces {
 
   /**
    * Applies the settings from the sandbox's configuration, which was not available to `prepare`. Sets the host name even if the pod has
-   * none of its own, because the host's may have changed.
+   * none of its own, because the host's might have changed since `prepare`.
    */
   #finish({ id, config }: SandboxRecord): void {
     const hostname = config.hostname === '' ? hostnameOfHost() : config.hostname;

@@ -120,7 +120,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     await this.#dependencies.work.run({ key: `remove sandbox ${record.id}` }, signal, () => this.#remove(record.id));
   }
 
-  /** Records the pod's new resources. Throws `not_found` if there is no such sandbox. */
+  /** Records a pod's new resources (UpdatePodSandboxResources). Throws `not_found` if the sandbox does not exist. */
   async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     const { nri, table } = this.#dependencies;
@@ -153,8 +153,8 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Writes the record. From then on, a sandbox prepared in advance can be found through its record; if writing it fails, discards that
-   * sandbox.
+   * Writes a new sandbox's record. If this fails, discards the sandbox prepared in advance (`readyId`), which has no record through which
+   * it could be found.
    */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
@@ -170,7 +170,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Creates all of a sandbox's resources and marks it ready; rolls back on failure. `ahead`: the sandbox was prepared in advance, and may
+   * Creates all of a sandbox's resources and marks it ready; rolls back on failure. `ahead`: the sandbox was prepared in advance, and might
    * already be attached to its network.
    */
   async #acquire(
@@ -271,7 +271,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     table.put({ ...record, state: { phase: 'stopping' } });
     await failpoint('sandbox-stop/recorded');
     const ended = trace('kill containers', () => containers.stopAll(id)).then(() => nri.sandboxStopped(record));
-    // if there are plugins, tear down the network after their StopPodSandbox: they may clean up in the pod's network namespace
+    // if there are plugins, tear down the network after their StopPodSandbox: they might clean up in the pod's network namespace
     const before = nri.isActive ? ended : Promise.resolve();
     await allSettled([ended, before.then(() => this.#tearDownNetwork(record))]);
     await failpoint('sandbox-stop/network-down');

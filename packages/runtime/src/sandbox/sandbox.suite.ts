@@ -9,7 +9,7 @@ import { newId } from '../records/ids.ts';
 import type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController, SandboxEnvironment } from './sandbox-controller.ts';
 
-/** A controller under test. */
+/** A sandbox controller under test. */
 export type SandboxControllerUnderTest = {
   controller: SandboxController;
   /** Releases what the controller holds in this process, as the exit of the process would. The sandboxes remain. */

@@ -2,9 +2,9 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
 import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
-/** Timeout for starting a sandbox, which may include booting a virtual machine. */
+/** Timeout for starting a sandbox, which can include booting a virtual machine. */
 const START_TIMEOUT_MS = 120_000;
-/** Timeout for other responses of a shim, with allowance for a busy host. */
+/** Timeout for a shim's responses to all requests except those that start a sandbox, with allowance for a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
@@ -116,7 +116,9 @@ async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   });
 }
 
-/** Awaits a call, ignoring errors that mean that the sandbox has exited, or that the shim has exited and closed the connection. */
+/**
+ * Awaits a call to a shim, ignoring errors that mean that the sandbox has exited, or that the shim has exited and closed the connection.
+ */
 async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;

@@ -79,7 +79,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** Returns the result of `found` as a one-element list, or an empty list if the files it refers to have been removed meanwhile. */
+/** Returns the resolved value of `found` as a one-element list; an empty list if the files being measured have been removed meanwhile. */
 async function orNothing<T>(found: Promise<T>): Promise<T[]> {
   try {
     return [await found];

@@ -31,7 +31,9 @@ export type SandboxUse = {
   interfaces: InterfaceUse[];
 };
 
-/** Reads the resource usage of containers and sandboxes. If one of them is removed during the call, parts of the result are undefined. */
+/**
+ * Reads the resource usage of containers and sandboxes. If one of them is removed during the call, some fields of its usage are undefined.
+ */
 export interface Statistics {
   ofContainer(record: ContainerRecord): Promise<ContainerUse>;
   detailsOf(record: ContainerRecord): Promise<ContainerDetails>;

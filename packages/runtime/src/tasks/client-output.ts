@@ -110,7 +110,7 @@ export class ClientPace {
     this.#heldSinceMs = undefined;
   }
 
-  /** Whether the client has to be disconnected. */
+  /** Whether the client has to be disconnected because it reads too slowly. */
   isTooSlow(): boolean {
     if (!this.isHeld()) return false;
     const patienceMs = this.#extraBytes === undefined ? this.#limits.patienceMs : 0;

@@ -54,7 +54,7 @@ test('a command whose deadline has passed before it starts is killed', async () 
   assert.equal(kills(), 1);
 });
 
-/** Collects the output of commands that each write this many bytes to both stdout and stderr. Returns the collected sizes. */
+/** Collects the output of `count` commands that each write `sizeBytes` bytes to both stdout and stderr. Returns the collected sizes. */
 async function sizesOf(count: number, sizeBytes: number, options: Omit<ExecSyncOptions, 'signal'>): Promise<number[]> {
   const commands = Array.from({ length: count }, async () => {
     const { exec, exit } = command();

@@ -26,9 +26,9 @@ export const LAST_OUTPUT_BYTES = 4 * 1024 * 1024;
 export const START_TIMEOUT_MS = 10_000;
 /** Maximum size of conmon's report on a failed create. */
 export const MONITOR_REPORT_BYTES = 64 * 1024;
-/** Polling interval for the conmon processes (monitors) of watched tasks. A monitor may die without causing an event. */
+/** Polling interval for the conmon processes (monitors) of watched tasks. A monitor can die without causing an event. */
 export const MONITOR_POLL_MS = 1_000;
-/** Number of monitor polls between full checks of a task. Full checks are needed because PIDs are reused and events may be lost. */
+/** Number of monitor polls between full checks of a task. Full checks are needed because PIDs are reused and events can be lost. */
 export const FULL_CHECK_EVERY = 30;
 /** Timeout for conmon to notice that its task has exited. */
 export const MONITOR_END_MS = 2_000;
@@ -36,5 +36,5 @@ export const MONITOR_END_MS = 2_000;
 /** How long the kernel may take to empty a cgroup after its processes have been killed, before they are killed again. */
 export const CGROUP_END_MS = 500;
 export const CGROUP_END_ATTEMPTS = 10;
-/** How many times to search for the conmon processes of an incomplete create. A single search may miss processes, because they fork. */
+/** How many times to search for the conmon processes of an incomplete create. A single search can miss processes, because they fork. */
 export const SEARCH_ROUNDS = 10;

@@ -96,7 +96,6 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
     }, 60_000);
   });
 
-/** Whether the error is that of an aborted call (`cancelled`). */
 const isCancelled = (error: unknown) => errorCode(error) === 'cancelled';
 
 /** Checks that nothing of the task is left on the host. Makes no call to the task runtime before that check. */

@@ -14,7 +14,7 @@ import type {
 
 export type TaskRuntimesOptions = {
   /**
-   * All task runtimes that may have tasks on this host, by name. Includes those no longer used by any handler, because their tasks must
+   * All task runtimes that might have tasks on this host, by name. Includes those no longer used by any handler, because their tasks must
    * still be stopped and deleted.
    */
   runtimes: ReadonlyMap<string, TaskRuntime>;
@@ -61,7 +61,7 @@ export class TaskRuntimes implements TaskRuntime {
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
     const known = this.#owners.get(id);
     if (known !== undefined) return known.onExit(id, listener);
-    // The task has not been looked up since the restart, so any of the runtimes may own it.
+    // the task has not been looked up since the restart, so any of the task runtimes might own it
     const watches = [...this.#options.runtimes.values()].map((runtime) => runtime.onExit(id, listener));
     return { [Symbol.dispose]: () => watches.forEach((watch) => void watch[Symbol.dispose]()) };
   }

@@ -27,7 +27,7 @@ export class ClusterCache {
   /** Pods on nodes, keyed by node name, then by namespace and name of the pod. */
   readonly #pods = new Map<string, Map<string, Pod>>();
   readonly #nodeOf = new Map<string, string>();
-  /** UIDs of assumed pods. */
+  /** UIDs of assumed pods: this scheduler has assigned them, but the API server has not reported that yet. */
   readonly #assumed = new Set<string>();
   readonly #requests = new KnownRequests();
   readonly #states = new Map<string, NodeState>();
@@ -66,7 +66,7 @@ export class ClusterCache {
     this.#put({ ...pod, spec: { ...pod.spec, nodeName: node } }, node);
   }
 
-  /** Removes an assumed pod from its node again, unless its assignment has been reported since. */
+  /** Removes an assumed pod from its node, unless the API server has since reported it as assigned. */
   forget(pod: Pod): void {
     if (this.#assumed.delete(pod.metadata.uid)) this.#remove(namespacedName(pod));
   }

@@ -47,7 +47,7 @@ export const BUDGETS: Resource = {
   namespaced: true,
 };
 
-/** Whether a pod has ended and no longer uses any resources. */
+/** Whether a pod is in a terminal phase (Succeeded or Failed), in which it no longer uses any resources. */
 export function hasEnded({ status }: { status?: { phase?: string } }): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }

@@ -9,7 +9,7 @@ type Container = PodSpec['containers'][number];
 const container = (name: string, cpu: string, restartPolicy?: 'Always') =>
   ({ name, image: 'a', resources: { requests: { cpu } }, restartPolicy }) as Container;
 
-/** A container's status with the amount that the node has allocated, and the one that the container runs with. */
+/** Builds the status of a container for which the node has allocated `allocated` CPU, and which runs with a CPU request of `actual`. */
 const running = (name: string, allocated: string, actual: string) =>
   ({
     name,
@@ -17,7 +17,7 @@ const running = (name: string, allocated: string, actual: string) =>
     resources: { requests: { cpu: actual } },
   }) as unknown as ContainerStatus;
 
-/** Checks the CPU request in millicores. */
+/** Asserts that a pod with this spec and status requests `expected` millicores of CPU. */
 function check(spec: Partial<PodSpec>, status: Partial<PodStatus>, expected: bigint) {
   assert.equal(requestsOf(testPod('p', { spec, status })).get('cpu'), expected);
 }

@@ -39,7 +39,7 @@ function requestOf(pod: Pod, name: string): bigint {
   return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
 
-/** The parts of a status that report the resources of a container or of a pod. */
+/** The resource fields of a container's status or of a pod's status. */
 type ResourceStatus = { resources?: ResourceRequirements; allocatedResources?: ResourceList };
 
 /** Returns the pod with its effective requests: those that count until a resize is complete. */
@@ -84,7 +84,6 @@ function effectiveResources(
   return { requests: largestOf(isInfeasible ? held : [{ ...wanted?.limits, ...wanted?.requests }, ...held]) };
 }
 
-/** Returns the largest quantity of each resource in these lists. */
 function largestOf(lists: readonly (ResourceList | undefined)[]): ResourceList {
   const largest = new Map<string, string>();
   for (const [name, text] of lists.flatMap((list) => Object.entries(list ?? {}))) {

@@ -14,7 +14,7 @@ export class KnownRequests {
   }
 }
 
-/** A node and the pods assigned to it that have not ended. */
+/** A node and the pods assigned to it that are not in a terminal phase. */
 export class NodeState {
   readonly node: Node;
   readonly name: string;

@@ -38,7 +38,7 @@ export function decidePod(pod: Pod, snapshot: Snapshot, nominated: readonly Nomi
   };
 }
 
-/** Returns the other nominated pods of at least the same priority. */
+/** Returns the other nominated pods with at least the priority of `pod`, by node. */
 function nominatedBefore(pod: Pod, nominated: readonly Nominated[]): NominatedPods {
   const others = nominated.filter(
     (other) => other.pod.metadata.uid !== pod.metadata.uid && podPriority(other.pod) >= podPriority(pod),
@@ -47,7 +47,6 @@ function nominatedBefore(pod: Pod, nominated: readonly Nominated[]): NominatedPo
   return new Map([...byNode].map(([node, list]) => [node, list.map((other) => other.pod)]));
 }
 
-/** Returns the node with the highest score, or the first of several. */
 function best(scores: ReadonlyMap<string, number>): string {
   const most = Math.max(...scores.values());
   return [...scores].find(([, score]) => score === most)![0];

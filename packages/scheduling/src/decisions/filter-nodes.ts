@@ -34,8 +34,8 @@ type Placement = { pod: Pod; snapshot: Snapshot; node: NodeState };
 
 /**
  * Returns why the pod cannot run on a node, or `undefined` if it can run there both with the pods nominated for the node and without them:
- * they may block the pod, but it must not depend on them (upstream's RunFilterPluginsWithNominatedPods). `node` may differ from the node's
- * state in the snapshot, and replaces it. Pure.
+ * nominated pods take precedence over the pod, but might never run on the node, so the pod must not depend on them (upstream's
+ * RunFilterPluginsWithNominatedPods). `node` can differ from the node's state in the snapshot, and replaces it. Pure.
  */
 export function rejectionBy(placement: Placement, nominated: NominatedPods): Rejection | undefined {
   return rejectionWith(nominated, placement) ?? rejectionOn(placement);

@@ -8,7 +8,7 @@ export type Misfit = {
   rejections: Iterable<Rejection>;
   /** The reason for rejecting the pod without examining any node; undefined if the nodes were examined. */
   refusal?: string;
-  /** The outcome of preemption, including its prefix. */
+  /** The result of trying preemption, starting with `preemption: `. */
   preemption?: string;
 };
 

@@ -45,7 +45,10 @@ function emptyCache(random: Random): ClusterCache {
   return cache;
 }
 
-/** Checks that no node has too many pods or requests, and that its cached sums are right. */
+/**
+ * Checks that no node exceeds its maximum number of pods or its allocatable resources, and that each node's cached sum of requests is
+ * right.
+ */
 function checkNodes(cache: ClusterCache): void {
   for (const node of cache.snapshot().nodes) {
     assert.ok(BigInt(node.pods.length) <= node.allocatable.get('pods')!, `${node.name} has too many pods`);

@@ -48,7 +48,6 @@ function whyIneligible(pod: Pod, { nodes }: Snapshot, rejections: ReadonlyMap<st
   return isMakingRoom ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
 }
 
-/** Whether a pod is terminating because it was preempted. */
 function isPreempted({ metadata, status }: Pod): boolean {
   const target = findCondition(status?.conditions, 'DisruptionTarget');
   return (
@@ -57,8 +56,8 @@ function isPreempted({ metadata, status }: Pod): boolean {
 }
 
 /**
- * Removes all pods of lower priority, then restores as many as fit together with the pod, starting with those whose budgets would be
- * violated.
+ * Selects the pods to preempt on a node: all pods of lower priority except for as many as still fit together with the pod. Spares first
+ * those whose removal would violate a PodDisruptionBudget.
  */
 function victimsOn(
   { pod, snapshot, node }: { pod: Pod; snapshot: Snapshot; node: NodeState },
@@ -98,7 +97,6 @@ function covers({ metadata, spec, status }: Budget, pod: Pod): boolean {
   return !isDisrupted && matchesLabelSelector(spec?.selector, pod.metadata.labels);
 }
 
-/** Sorts pods of higher priority first, then those that started earlier. */
 function byImportance(a: Pod, b: Pod): number {
   return podPriority(b) - podPriority(a) || startOf(a) - startOf(b);
 }

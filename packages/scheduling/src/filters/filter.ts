@@ -18,5 +18,5 @@ export type Filter = (pod: Pod, snapshot: Snapshot) => NodeCheck | Refusal | und
 
 export const final = (...reasons: string[]): Rejection => ({ reasons, isFinal: true });
 
-/** A rejection that removing pods may resolve. */
+/** A rejection that removing pods might resolve. */
 export const removable = (...reasons: string[]): Rejection => ({ reasons, isFinal: false });

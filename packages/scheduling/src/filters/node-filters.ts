@@ -87,7 +87,10 @@ export const nodeResourcesFit: Filter = (pod) => {
   };
 };
 
-/** Extended resources satisfied by a ResourceClaim of the pod are not counted, because their driver accounts for them. */
+/**
+ * Whether the scheduler counts the pod's request for a resource. Extended resources satisfied by a ResourceClaim of the pod are not
+ * counted, because their driver accounts for them.
+ */
 function isCounted(pod: Pod, name: string): boolean {
   const mappings = claimStatusesOf(pod).extendedResourceClaimStatus?.requestMappings ?? [];
   return !(isExtendedResource(name) && mappings.some(({ resourceName }) => resourceName === name));

@@ -25,7 +25,7 @@ type Entry = {
 /** Pods without a node, most important first. */
 export class SchedulingQueue {
   readonly #entries = new Map<string, Entry>();
-  /** Number of cluster changes so far: an attempt that started before the latest one may have missed it. */
+  /** Number of cluster changes so far: an attempt that started before the latest one might have missed it. */
   #changes = 0;
   #tried: { key: string; changes: number } | undefined;
   #wake: () => void = () => undefined;
@@ -91,7 +91,7 @@ export class SchedulingQueue {
     this.#setTimer(entry, MAX_WAIT_MS);
   }
 
-  /** Retries the waiting pods selected by `concerns`, once their backoff has ended. */
+  /** Retries the waiting pods selected by `concerns`, each as soon as its backoff has expired. */
   clusterChanged(concerns: (pod: Pod) => boolean = () => true): void {
     this.#changes++;
     for (const entry of this.#entries.values())
@@ -138,7 +138,6 @@ export class SchedulingQueue {
   }
 }
 
-/** Sorts pods of higher priority first, then those that have been waiting longer. */
 function compare(a: Entry, b: Entry): number {
   return podPriority(b.pod) - podPriority(a.pod) || a.addedMs - b.addedMs;
 }

@@ -2,8 +2,8 @@
 import type { Node, Pod } from '@podwright/kube-api';
 
 /**
- * Whether a node change may allow a pod to run there: a new node, or different labels, taints, resources or condition statuses, but not
- * heartbeats.
+ * Whether a node change might allow a pod to run on the node: a new node, or different labels, taints, resources or condition statuses, but
+ * not heartbeats.
  */
 export function mayHelp(before: Node | undefined, after: Node): boolean {
   return before === undefined || relevant(before) !== relevant(after);

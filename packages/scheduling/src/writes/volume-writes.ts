@@ -49,7 +49,7 @@ async function untilBound(claims: readonly Claim[], provisions: readonly Claim[]
         throw new PodwrightError('aborted', `persistentvolumeclaim "${given.metadata.name}" was deleted`);
       const selected = claim.metadata.annotations?.[SELECTED_NODE];
       if (selected !== undefined) seen.add(given.metadata.uid ?? '');
-      // a provisioner removes the annotation to signal that the node cannot be used
+      // a provisioner removes the selected-node annotation to signal that it cannot create the volume for this node
       if (provisions.includes(given) && selected === undefined && seen.has(given.metadata.uid ?? ''))
         throw new PodwrightError('aborted', `provisioning failed for persistentvolumeclaim "${given.metadata.name}"`);
       return parts.isBound(claim);

@@ -43,8 +43,8 @@ async function pod(serve: (socket: Socket) => void) {
 }
 
 /**
- * Listener for local connections. `arrived` contains the server end of each connection, which the forwarder gets, by the local port of the
- * client end.
+ * Listener for local connections. `arrived` maps the client's port of each connection to the connection's server end, which is passed to
+ * the forwarder.
  */
 const localListener = createServer({ allowHalfOpen: true });
 const arrived = new Map<number, Socket>();

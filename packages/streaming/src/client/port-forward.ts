@@ -61,7 +61,7 @@ export class PortForwarder implements Disposable {
     this.close();
   }
 
-  /** Opens the error stream before the data stream, as Kubernetes clients do. */
+  /** Opens the two streams of a forwarded connection, the error stream before the data stream, as Kubernetes clients do. */
   async #open(port: number): Promise<{ data: SpdyStream; error: SpdyStream }> {
     const connection = await this.#connect();
     const headers = { port: String(port), requestid: String(this.#nextRequestId++) };

@@ -102,7 +102,7 @@ async function openStreams(
   return { error, stdin, stdout, stderr, resize };
 }
 
-/** Forwards input, including its end, until disposed. */
+/** Forwards local input, including its end, to the remote command until disposed. */
 function passInput(source: Readable, target: SpdyStream): Disposable {
   const end = () => target.end();
   source.pipe(target);
@@ -115,7 +115,7 @@ function passInput(source: Readable, target: SpdyStream): Disposable {
   };
 }
 
-/** Forwards output until it ends. Rejects if the local write fails. */
+/** Forwards the remote command's output to a local stream until the output ends. Rejects if the local write fails. */
 function passOutput(source: SpdyStream, target: Writable): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onError = (cause: Error) => reject(wrapError("write the command's output", cause));
@@ -135,7 +135,10 @@ async function readStatus(stream: SpdyStream): Promise<string> {
   return status.bytes().toString('utf8');
 }
 
-/** Converts the error stream's message to an exit code. Before v4, an empty message means success, and any other is an error message. */
+/**
+ * Converts the error stream's message to an exit code. Before protocol v4, an empty message means success, and any other is an error
+ * message.
+ */
 function exitCodeOf(message: string, protocol: string): number {
   if (message === '' && !hasStructuredStatus(protocol)) return 0;
   if (message === '')

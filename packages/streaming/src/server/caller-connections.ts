@@ -71,7 +71,7 @@ export class CallerConnections {
     this.#connections.set(name, connection);
     socket.once('close', () => {
       this.#dismiss(connection);
-      // the client may have reused its port, in which case the entry belongs to its new connection
+      // the client might have reused its port, in which case the entry belongs to the client's new connection
       if (this.#connections.get(name) === connection) this.#connections.delete(name);
     });
     return connection;
@@ -102,5 +102,8 @@ export class CallerConnections {
   }
 }
 
-/** Whether a connection has been closed. Node.js then no longer reports its remote address and port, from which its name is derived. */
+/**
+ * Whether a connection has been closed. Node.js no longer reports the remote address and port of a closed connection, so it has no name
+ * (`connectionName`).
+ */
 const isClosed = ({ remotePort }: Socket): boolean => remotePort === undefined;

@@ -51,7 +51,7 @@ export function acceptWebSocket(
   // header.
   delete client.request.headers['sec-websocket-protocol'];
   if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
-  // If the handshake fails, the ws library responds itself and does not call the callback.
+  // If the handshake fails, the ws library responds itself and does not call the callback, so `accepted` stays undefined.
   let accepted: { socket: WebSocket; protocol: string } | undefined;
   server.handleUpgrade(client.request, client.socket, client.head, (socket) => {
     accepted = { socket, protocol };

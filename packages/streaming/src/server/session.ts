@@ -40,7 +40,7 @@ export async function runSession(
   }
 }
 
-/** Forwards the streams. Returns the process's status once all of its output has been forwarded. */
+/** Forwards the streams between a process and its client. Returns the process's status once all of its output has been forwarded. */
 async function follow(process: RemoteProcess, streams: CommandStreams): Promise<ExitStatus> {
   const output = new Output();
   try {
@@ -130,7 +130,7 @@ class Output {
   }
 }
 
-/** Sends the status, and waits until it has been written or the client has disconnected. */
+/** Sends a command's status on the error stream, and waits until it has been written or the client has disconnected. */
 async function sendStatus(streams: CommandStreams, status: ExitStatus): Promise<void> {
   const { error, gone } = streams;
   if (gone.aborted || !error.writable) return;

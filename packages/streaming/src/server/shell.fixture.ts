@@ -64,7 +64,6 @@ export async function collect(target: UpgradeTarget, input?: Buffer) {
   return { exitCode, out, err };
 }
 
-/** Number of this process's open descriptors. */
 export const descriptors = () => readdirSync('/proc/self/fd').length;
 
 export const eventually = (condition: () => boolean) =>

@@ -49,8 +49,8 @@ export class WaitingClients {
   }
 
   /**
-   * Removes an entry. If `socket` is given, removes the entry only if it belongs to that connection, because the client may have reused its
-   * port.
+   * Removes an entry. If `socket` is given, removes the entry only if it belongs to that connection, because the client might have reused
+   * its port.
    */
   #forget(name: string, socket?: Socket): void {
     const found = this.#waiting.get(name);

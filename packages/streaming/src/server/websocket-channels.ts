@@ -26,7 +26,7 @@ export class WebSocketChannels {
   readonly #readers = new Map<number, PassThrough>();
   readonly #countBuffer: CountBuffer;
 
-  /** `socket` must have been created with `autoPong: false`. */
+  /** `socket` must have been created with `autoPong: false`, because `WebSocketChannels` answers pings itself. */
   constructor(socket: WebSocket, protocol: string, countBuffer = ignoreBuffer) {
     this.#socket = socket;
     this.#countBuffer = countBuffer;

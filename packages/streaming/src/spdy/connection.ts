@@ -134,7 +134,10 @@ export class SpdyConnection {
     this.#transport.uncork();
   }
 
-  /** Writes a frame in reply to one of the peer's. The number of unread replies is bounded. */
+  /**
+   * Writes a frame in reply to one of the peer's. Counts its bytes until they are written, because the connection fails if the peer leaves
+   * too many replies unread.
+   */
   #answer(frame: Buffer): void {
     if (this.gone.aborted || !this.#transport.writable) return;
     this.#unsentAnswerBytes += frame.length;

@@ -20,7 +20,7 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
   stream.on('error', abandon);
   stream.once('end', () => (stream.cut ? cut(socket) : socket.end()));
   stream.once('close', () => {
-    // once both directions have ended, the socket may still have data to send; it then closes by itself
+    // once both directions have ended, the socket might still have data to send; it then closes by itself
     if (!stream.readableEnded || stream.cut || !stream.writableFinished) cut(socket);
   });
   socket.once('close', () => {

@@ -38,7 +38,7 @@ export class SpdyStream extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** Whether the peer's data ended improperly, so that some of it may be missing. */
+  /** Whether the peer's data ended improperly, so that some of it might be missing. */
   get cut(): boolean {
     return this.#cut;
   }

@@ -14,7 +14,7 @@ const ATTRIBUTE_HEADER_BYTES = 4;
 const ALIGNMENT = 4;
 /** Maximum size of an attribute including its header: the length field is a u16. */
 const MAX_ATTRIBUTE_BYTES = 0xffff;
-/** NLA_F_NESTED, which newer kernels require on nested attributes, and the mask that clears both flags. */
+/** NLA_F_NESTED, which newer kernels require on nested attributes, and NLA_TYPE_MASK, which removes the flags from an attribute's type. */
 const NESTED = 0x8000;
 const TYPE_MASK = 0x3fff;
 
@@ -35,7 +35,7 @@ export function encodeMessage(message: {
   return Buffer.concat([header, ...parts]);
 }
 
-/** Encodes attributes, each padded to four bytes. Throws a `RangeError` if one is too long. */
+/** Encodes attributes, each padded to four bytes. Throws a `RangeError` if an attribute is too long. */
 export function encodeAttributes(attributes: readonly Attribute[]): Buffer {
   const encoded = Buffer.alloc(sizeOf(attributes));
   writeAttributes(encoded, 0, attributes);
@@ -50,7 +50,7 @@ function sizeOf(attributes: readonly Attribute[]): number {
 }
 
 /**
- * Writes attributes into `target` without copying, because an nf_tables set may have thousands of elements. Returns the position after the
+ * Writes attributes into `target` without copying, because an nf_tables set can have thousands of elements. Returns the position after the
  * attributes.
  */
 function writeAttributes(target: Buffer, start: number, attributes: readonly Attribute[]): number {

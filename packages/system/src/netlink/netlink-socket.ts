@@ -96,7 +96,7 @@ export class NetlinkSockets {
 
 /**
  * A netlink socket. It belongs to the network namespace it was opened in, even after the thread has left that namespace. Requests are sent
- * on a libuv pool thread, one batch at a time: the kernel processes them within send(2), where it may wait for locks. Dumps are also
+ * on a libuv pool thread, one batch at a time: the kernel processes them within send(2), where it might wait for locks. Dumps are also
  * received on a pool thread, because the kernel generates the next part within recv(2).
  */
 export class NetlinkSocket {

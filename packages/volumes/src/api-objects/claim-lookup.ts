@@ -74,11 +74,11 @@ export class ClaimLookup {
     this.#found.delete(podUid);
   }
 
-  /** Rereads the claim in the background. On failure, the cached state is retained. */
+  /** Rereads a claim and its volume in the background. On failure, the cached ones are retained. */
   #refresh(pod: Pod, claimName: string, known: Found): void {
     const { uid } = pod.metadata;
     if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_REREAD_MS) return;
-    // an older read must not overwrite a newer one
+    // read only once at a time, so that the result of an older read cannot overwrite that of a newer one
     if (known.isAsking) return;
     known.askedAtMs = this.#now();
     known.isAsking = true;
@@ -143,7 +143,10 @@ function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
   throw new PodwrightError('failed_precondition', `${names} (pod is not owner)`);
 }
 
-/** Returns the name of the volume that the claim is bound to; throws if it is not bound. */
+/**
+ * Returns the name of the volume that the claim is bound to. Throws if the claim is not bound, or is being deleted and no longer protected
+ * by a finalizer.
+ */
 function checkBound({ metadata, spec, status }: BoundClaim): string {
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
   const isProtected = (metadata.finalizers ?? []).includes(PROTECTION_FINALIZER);

@@ -190,7 +190,7 @@ export class PodNeeds {
   }
 }
 
-/** Starts the informers, with upstream's selectors. */
+/** Starts the informers required by every node, with the same selectors as upstream's kubelet. */
 function startNodeInformers(startInformer: StartInformer): NodeInformers {
   const informers = {
     services: startInformer<Service>({ resource: SERVICES, fieldSelector: 'spec.clusterIP!=None' }),

@@ -16,7 +16,7 @@ type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetche
 
 /**
  * Readings of both clocks. A token's age is the larger of the two differences: the monotonic clock stops while the host is suspended, and
- * the wall clock may be adjusted.
+ * the wall clock can be adjusted.
  */
 type Clocks = { monotonicMs: number; wallMs: number };
 
@@ -158,7 +158,10 @@ type TokenRequest = KubeObject & {
   status?: { token?: unknown; expirationTimestamp?: unknown };
 };
 
-/** Parses the response. The jitter, as in upstream, spreads out the renewal of tokens that were issued at the same time. */
+/**
+ * Returns the token in a TokenRequest response, with the time at which to replace it. The jitter in that time, as in upstream, spreads out
+ * the renewal of tokens that were issued at the same time.
+ */
 function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   const value = status?.token;
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH)
@@ -171,7 +174,7 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;
-  // keep the jitter from exceeding a short lifetime
+  // bound the effect of the jitter on a token with a short lifetime
   const leastMs = Math.min(lifetimeMs / 2, TOKEN_LEAST_AGE_MS);
   const refreshAfterMs = Math.max(leastMs, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
   return { value, lifetimeMs, refreshAfterMs, fetchedAt };

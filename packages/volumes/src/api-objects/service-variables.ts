@@ -1,6 +1,6 @@
 import type { Service } from '@podwright/kube-api';
 
-/** Namespace of the Service `kubernetes`, for which every pod gets environment variables (the kubelet's masterServices). */
+/** Namespace of the `kubernetes` Service, whose environment variables every pod gets (the kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 
@@ -10,7 +10,10 @@ export type PodAccess = { endpoint: { address: string; port: number } | undefine
 /** The pod for which the service environment variables are generated. */
 export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
 
-/** Returns the services as seen by pods; unchanged if `access` is undefined. */
+/**
+ * Returns the services as seen by pods: with the address and port of `access` in the `kubernetes` Service, or without that Service if pods
+ * cannot reach the API server. Unchanged if `access` is undefined.
+ */
 export function reachableServices(services: readonly Service[], access: PodAccess | undefined): readonly Service[] {
   if (access === undefined) return services;
   const { endpoint } = access;

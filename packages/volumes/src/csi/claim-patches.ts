@@ -28,7 +28,7 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** Returns the patch to send if the driver has permanently rejected the size. The controller may then try a different one. */
+/** Returns the patch to send if the driver has permanently rejected the size. The controller might then retry with a different size. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
@@ -42,7 +42,7 @@ function withStorageStatus({ status }: BoundClaim, storage: string): ClaimStatus
   return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, storage } };
 }
 
-/** Adds a NodeResizeError condition. If there already is one with status True, it is left unchanged, including its message. */
+/** Adds a NodeResizeError condition to the claim's status. An existing one with status True is left unchanged, including its message. */
 function withFailure({ status }: BoundClaim, changed: ClaimStatus, { why, now }: Failure): ClaimStatus {
   const condition: ClaimCondition = {
     type: 'NodeResizeError',

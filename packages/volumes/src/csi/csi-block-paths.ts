@@ -9,7 +9,7 @@ import { BLOCK_VOLUMES } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
 import { isRecorded, mergeFound, type UnreadDirectory, type VolumeData, volumeIn } from './volume-data.ts';
 
-/** A block volume with a record. `name` is the PersistentVolume's name. */
+/** A block volume that has a `vol_data.json` file. `name` is the PersistentVolume's name. */
 export type RecordedBlockVolume = { name: string; data: VolumeData };
 
 /**
@@ -56,7 +56,7 @@ export class CsiBlockPaths {
   }
 
   /**
-   * Returns the names of the volumes that the pod uses, or may still use because the kubelet was killed while mapping or unmapping them.
+   * Returns the names of the volumes that the pod uses, or might still use because the kubelet was killed while mapping or unmapping them.
    */
   async namesOf(podUid: string): Promise<string[]> {
     return await namesIn(this.linksRoot(podUid));
@@ -69,7 +69,7 @@ export class CsiBlockPaths {
     return uids.filter((_, at) => have[at]);
   }
 
-  /** Returns all block volumes with a record. Unreadable records are listed separately. */
+  /** Returns all block volumes that have a `vol_data.json` file. Volumes whose file is unreadable are listed separately. */
   async all(): Promise<{ recorded: RecordedBlockVolume[]; unread: UnreadDirectory[] }> {
     const names = await namesIn(this.#root);
     const { recorded, unread } = mergeFound(await Promise.all(names.map((name) => volumeIn(this.data(name)))));
@@ -77,8 +77,8 @@ export class CsiBlockPaths {
   }
 
   /**
-   * Removes the directories of block volumes without a record, left behind if the kubelet was killed before writing the record or after
-   * deleting it.
+   * Removes the directories of block volumes that have no `vol_data.json` file, left behind if the kubelet was killed before writing the
+   * file or after deleting it.
    */
   async removeUnrecorded(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
@@ -86,7 +86,10 @@ export class CsiBlockPaths {
     await this.#removeParents();
   }
 
-  /** Removes the files of a volume that is not staged or used by any pod. Removes the record last. */
+  /**
+   * Removes the files of a volume that is neither staged nor used by any pod. `vol_data.json` is removed last, so that an interrupted
+   * removal is repeated.
+   */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
     await removeIfEmpty(join(this.#root, 'publish', name));

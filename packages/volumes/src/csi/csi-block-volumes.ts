@@ -64,7 +64,10 @@ export class CsiBlockVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** Counterpart of `CsiVolumes.load` for block volumes. */
+  /**
+   * Marks an earlier kubelet's block volumes as in use, so that none is detached before the kubelet has read its pods, and removes volume
+   * directories without a `vol_data.json` file. Like `CsiVolumes.load`.
+   */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
     const { recorded, unread } = await paths.all();
@@ -87,7 +90,7 @@ export class CsiBlockVolumes {
     const driver = await objects.driver(volume.driver, signal);
     const attachable = driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
-    // Makes the volume discoverable for cleanup, even if it never gets mapped.
+    // Creates the directory of the pod's symlink, so that cleanup finds the pod even if the volume never gets mapped.
     await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
     inUse.request(place, key, { attachable });
     const podVolume = { pod, volume, driver, place, attachable };
@@ -215,7 +218,7 @@ export class CsiBlockVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: target }, signal);
     } catch (error) {
-      // the volume stays staged until the pod is torn down
+      // removes only the pod's symlink: the volume stays staged until the pod is torn down
       if (!signal.aborted && isFinal(error) && !isKnown)
         await this.#options.maps.removeLink(this.#options.paths.mapped(pod.metadata.uid, volume.name));
       throw error;

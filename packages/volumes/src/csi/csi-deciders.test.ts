@@ -37,7 +37,7 @@ test('the highest 1.x version is chosen', () => {
 test('names match upstream', () => {
   const pod = { metadata: { uid: 'uid', name: 'p', namespace: 'n' } } as Pod;
   const inline = inlineVolume(pod, { name: 'v', csi: { driver: 'd' } });
-  // expected values: printf %s uidv | sha256sum, printf %s hdnode | sha256sum
+  // the expected hashes are from `printf %s uidv | sha256sum` and `printf %s hdnode | sha256sum`
   assert.equal(inline.handle, 'csi-805993d7c078d84a6cd26549afcb8ef6e4eefee1458b1f9ebaf9d6996efbf3e5');
   assert.equal(
     attachmentName({ handle: 'h', driver: 'd' }, 'node'),

@@ -18,7 +18,7 @@ export interface CsiObjects {
   token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** Reads a VolumeAttachment. Rejects with `not_found` if it does not exist. */
   attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
-  /** Reads the claim's current state. */
+  /** Reads the current version of a PersistentVolumeClaim. */
   claim(place: { namespace: string; name: string }, signal: AbortSignal): Promise<BoundClaim>;
   /** Patches a claim's status and returns the patched claim. */
   patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
@@ -32,7 +32,7 @@ const STANDALONE_DRIVER: CsiDriver['spec'] = {
   fsGroupPolicy: 'ReadWriteOnceWithFSType',
 };
 
-/** Provides these objects on a standalone node, where only Secrets exist. */
+/** Provides the cluster objects required by CSI volumes on a standalone node, where only Secrets exist. */
 export function standaloneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
   const refuse = (what: string) =>
     Promise.reject(new PodwrightError('failed_precondition', `${what} needs an API server`));

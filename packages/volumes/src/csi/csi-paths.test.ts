@@ -77,7 +77,9 @@ test('a staged volume is in use even if an unrelated sibling directory cannot be
   assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY]);
 });
 
-/** Makes a record unreadable, as on a failing disk. `garbled` truncates its content. */
+/**
+ * Puts a directory in place of `vol_data.json`, which makes reading it fail, as on a failing disk. `garbled` writes truncated JSON instead.
+ */
 const unreadable = (directory: string) => mkdirSync(join(directory, 'vol_data.json'), { recursive: true });
 function garbled(directory: string): void {
   mkdirSync(directory, { recursive: true });

@@ -69,8 +69,8 @@ export class CsiPaths {
   }
 
   /**
-   * Removes directories without a record, left behind if the kubelet is killed before writing the record or after deleting it. Rejects with
-   * the first failure.
+   * Removes volume directories without a `vol_data.json` file, left behind if the kubelet was killed before writing the file or after
+   * deleting it. Rejects with the first failure.
    */
   async removeUnrecorded(): Promise<void> {
     const drivers = (await namesIn(this.#staged)).filter((name) => name !== BLOCK_VOLUMES);

@@ -9,7 +9,7 @@ import {
   type VolumeLifecycleMode,
 } from '@podwright/kube-api';
 
-/** Directory of block volumes, next to the drivers' directories. */
+/** Name of the directory with the block volumes, which is next to the drivers' directories in `plugins/kubernetes.io/csi`. */
 export const BLOCK_VOLUMES = 'volumeDevices';
 
 export type SecretReference = { namespace: string; name: string };

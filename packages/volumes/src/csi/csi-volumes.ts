@@ -69,8 +69,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Marks volumes of an earlier kubelet as in use, so that none is detached before its pods are known, and removes directories without a
-   * record. Must be called before any driver registers, while nothing else modifies the directories.
+   * Marks an earlier kubelet's volumes as in use, so that none is detached before the kubelet has read its pods, and removes volume
+   * directories without a `vol_data.json` file. Must be called before any driver registers, while nothing else modifies the directories.
    */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;

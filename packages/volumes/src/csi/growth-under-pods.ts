@@ -54,7 +54,7 @@ export class GrowthUnderPods {
     await attempt?.ended;
   }
 
-  /** Drops a volume's state. Must be called when the volume has left the node. */
+  /** Drops a volume's back-off and the error of its last attempt. Must be called when the volume has left the node. */
   forget(key: string): void {
     this.#expansion.forget(key);
     this.#tries.forget(key);
@@ -72,7 +72,7 @@ export class GrowthUnderPods {
     const { signal } = stop;
     const operation = { plugin: metricName(placed.volume), name: 'volume_fs_resize' };
     const grow = async () => {
-      // it may already have been expanded for another pod
+      // the volume may already have been expanded for another pod
       if (!this.#expansion.isDue(placed)) return;
       await timed(this.#metrics, operation, () => this.#expansion.inUse(placed, signal));
     };

@@ -1,4 +1,4 @@
-/** Steps shared by mounting a volume and mapping a device. */
+/** Steps of setting up a CSI volume that mounting a file system and mapping a block device have in common. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
 import { CSI_PLUGIN, type CsiDriver, type Pod, uniqueVolumeName } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -84,7 +84,7 @@ export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, '
   }
 }
 
-/** Prefixes errors from `work` with the name of upstream's step. */
+/** Prefixes errors from `work` with the name of the failed step and the volume's name, like upstream. */
 export async function inStep<T>(step: string, volume: CsiVolume, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -6,7 +6,7 @@ import { type CsiDriver, everyContainer, type Pod, type SeLinuxOptions } from '@
 import { isOfOnePod } from '../volumes/one-pod.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
-/** A host with SELinux. */
+/** The SELinux policy of a host with SELinux. */
 export interface SeLinuxHost {
   /** Returns the file label for processes with these SELinux options; `undefined` if the options do not determine it. */
   fileLabel(options: SeLinuxOptions): string | undefined;
@@ -42,7 +42,7 @@ export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
   const policy = /^SELINUXTYPE\s*=\s*(\S+)/m.exec(read('etc/selinux/config') ?? '')?.[1] ?? 'targeted';
-  // files to look in, in the same order as in the container runtime
+  // files with the policy's container labels, in the order in which the container runtime looks for them
   const contexts =
     read('usr/share/containers/selinux/contexts') ?? read(join('etc/selinux', policy, 'contexts/lxc_contexts')) ?? '';
   const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(contexts)?.[1];

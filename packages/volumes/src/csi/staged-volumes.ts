@@ -20,7 +20,10 @@ import {
 
 export type StagedVolumesOptions = StepParts & { paths: CsiPaths; logger: Logger; metrics?: StorageMetrics };
 
-/** `locks`: by unique volume name. `onFree`: called with a volume's unique name after it has been unstaged. */
+/**
+ * Dependencies shared with `CsiVolumes`. `locks`: one lock per unique volume name. `onFree`: called with a volume's unique name after the
+ * volume has been unstaged.
+ */
 type Shared = { locks: KeyedLock; tries: RetryGate; onFree: (key: string) => void };
 
 export class StagedVolumes {
@@ -28,7 +31,6 @@ export class StagedVolumes {
   readonly #shared: Shared;
   /** Directories of the volumes staged by this process. */
   readonly #staged = new Set<string>();
-  /** Unreadable directories already logged. */
   readonly #loggedUnread = new Set<string>();
 
   constructor(options: StagedVolumesOptions, shared: Shared) {

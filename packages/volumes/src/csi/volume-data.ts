@@ -28,20 +28,23 @@ export type UnreadDirectory = { directory: string; problem: string };
 /** A volume's directory and the content of its `vol_data.json`. */
 export type RecordedVolume = { directory: string; data: VolumeData };
 
-/** The volumes found. Unreadable files are listed separately, so that they do not hide the others. */
+/**
+ * Volumes found in directories. Those whose `vol_data.json` files are unreadable are listed separately, so that they do not hide the
+ * others.
+ */
 export type FoundVolumes = { recorded: RecordedVolume[]; unread: UnreadDirectory[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileDurable(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
-/** Reads a volume's record; `undefined` if there is none, or if it lacks a driver or volume handle. */
+/** Reads the `vol_data.json` file in a volume's directory; `undefined` if there is none, or if it lacks a driver or volume handle. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const text = await readText(directory);
   return text === undefined ? undefined : decode(text);
 }
 
-/** Like `readVolumeData`, but never rejects, and returns `undefined` only if there is no file. */
+/** Like `readVolumeData`, but never rejects, and returns `undefined` only if there is no `vol_data.json` file. */
 export async function tryVolumeData(directory: string): Promise<VolumeData | { problem: string } | undefined> {
   try {
     const text = await readText(directory);
@@ -54,7 +57,7 @@ export async function tryVolumeData(directory: string): Promise<VolumeData | { p
   }
 }
 
-/** Returns the volume in a directory, if any. */
+/** Returns the volume recorded in the directory's `vol_data.json` file, if any. */
 export async function volumeIn(directory: string): Promise<FoundVolumes> {
   const data = await tryVolumeData(directory);
   if (data === undefined) return { recorded: [], unread: [] };
@@ -67,7 +70,7 @@ export function mergeFound(found: FoundVolumes[]): FoundVolumes {
   return { recorded: found.flatMap(({ recorded }) => recorded), unread: found.flatMap(({ unread }) => unread) };
 }
 
-/** Whether a record exists, even if it cannot be parsed. Also true if the path is a file instead of a directory. */
+/** Whether the directory contains a `vol_data.json` file, even if the file cannot be parsed. Also true if `directory` is a file. */
 export async function isRecorded(directory: string): Promise<boolean> {
   try {
     return (await namesIn(directory)).includes(FILE);
@@ -77,12 +80,15 @@ export async function isRecorded(directory: string): Promise<boolean> {
   }
 }
 
-/** Removes the temporary file left by a kubelet that was killed while writing a record. */
+/** Removes the temporary file left by a kubelet that was killed while writing `vol_data.json`. */
 export async function removeUnfinishedData(directory: string): Promise<void> {
   await removeUnfinished(join(directory, FILE));
 }
 
-/** Removes a volume's record, and unfinished writes of a killed kubelet, which would otherwise keep the directory from ever being empty. */
+/**
+ * Removes a volume's `vol_data.json` file, and temporary files left by a killed kubelet, which would otherwise keep the directory from ever
+ * being empty.
+ */
 export async function removeVolumeData(directory: string): Promise<void> {
   await removeUnfinishedData(directory);
   await rm(join(directory, FILE), { force: true });

@@ -58,7 +58,7 @@ export class VolumeExpansion {
     this.#options = options;
   }
 
-  /** Drops a volume's state. Must be called when the volume has left the node. */
+  /** Drops the recorded size and expansion results of a volume. Must be called when the volume has left the node. */
   forget(key: string): void {
     this.#sizes.delete(key);
     this.#notWhileUsed.delete(key);

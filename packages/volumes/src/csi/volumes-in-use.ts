@@ -48,7 +48,7 @@ export class VolumesInUse {
     return this.#isLoaded;
   }
 
-  /** Retains everything that the Node object lists as in use. Needed if any leftover volumes are unreadable. */
+  /** Retains all volumes that the Node object lists as in use. Needed if the records of leftover volumes are unreadable. */
   keepReported(): void {
     this.#isUnsure = true;
     for (const name of this.#reportedBefore ?? []) this.keep(name);
@@ -79,7 +79,7 @@ export class VolumesInUse {
     return this.#requested.has(place);
   }
 
-  /** Removes all matching paths, and returns the names of their volumes. */
+  /** Drops the requests at all paths for which `isLeft` returns true, and returns the names of their volumes. */
   removePlaces(isLeft: (place: string) => boolean): string[] {
     const left = [...this.#requested].filter(([place]) => isLeft(place));
     for (const [place] of left) this.#requested.delete(place);
@@ -88,7 +88,7 @@ export class VolumesInUse {
 
   /** Records that the volume may be detached. This is reported immediately, so that another node can attach it soon. */
   free(name: string): void {
-    // it may have been requested for another pod during teardown
+    // the volume may have been requested for another pod during teardown
     if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();
   }
 
@@ -128,7 +128,7 @@ export class VolumesInUse {
       const reported = this.#onReported.promise;
       this.#report!();
       await raceAbort(reported, signal);
-      // request a report explicitly: a report that was rejected, or that lacked the volume, is not followed by another one on its own
+      // request another report after a pause: none follows on its own if the last one was rejected or did not contain the volume
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
     }
   }

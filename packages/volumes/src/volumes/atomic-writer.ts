@@ -131,7 +131,7 @@ function directoriesOf(payload: Payload): string[] {
  */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Whether the version consists of exactly these files, with the same contents, owner UIDs and modes. */
+/** Whether `root` contains exactly the payload's files, with the same contents, owner UIDs and modes. */
 async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
   try {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });

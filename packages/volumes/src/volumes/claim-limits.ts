@@ -60,7 +60,7 @@ export class ClaimLimits {
   readonly #walks: ClaimWalks;
   /** When a claim's usage was first missing from the statistics, by path. Times are monotonic. */
   readonly #unknownSince = new Map<string, number>();
-  /** Latest measurements for waiting pods, by path. */
+  /** Latest measurements shared by pods that are waiting to start, by path of the claim's directory. */
   readonly #atStart = new Map<string, { untilMs: number; use: Promise<TreeUse | undefined> }>();
 
   constructor(deps: ClaimLimitsDependencies) {

@@ -21,7 +21,7 @@ export class ClaimWalks {
   readonly #measure: Measure;
   /** Claims to measure, by path, in order. */
   readonly #waiting = new Map<string, DirectoryClaim>();
-  /** Results by path. `bytes` is undefined if the last walk failed. Times are monotonic. */
+  /** Results of walks, by path of the claim's directory. `bytes` is undefined if the last walk failed. Times are monotonic. */
   readonly #measured = new Map<string, { atMs: number; bytes: number | undefined }>();
   #isRunning = false;
 
@@ -41,7 +41,7 @@ export class ClaimWalks {
     return known?.bytes;
   }
 
-  /** Drops the results for all other paths. */
+  /** Drops the measurements of all claims except those with these paths. */
   keep(paths: ReadonlySet<string>): void {
     for (const known of [this.#measured, this.#waiting])
       for (const path of known.keys()) if (!paths.has(path)) known.delete(path);

@@ -5,7 +5,7 @@ import { KeyedLock, type Logger, OPEN_DIRECTORY, PRIVATE_DIRECTORY } from '@podw
 import { namesInSync, Trash } from '@podwright/host';
 import { oneName } from './pod-directories.ts';
 
-/** A host directory that outlives pods. */
+/** A claim's directory on the host, which outlives the pods that use it. */
 export type ClaimVolume = { namespace: string; name: string; path: string; createdAtMs: number };
 
 /**

@@ -62,7 +62,7 @@ export class DeviceMaps {
       this.#events.event(eventSubject(pod), 'Normal', 'SuccessfulMountVolume', `${what} ${where}`);
   }
 
-  /** Removes everything except the pod's symlink. Idempotent. */
+  /** Detaches the loop device and removes the bind mount of a device, but not the pod's symlink. Idempotent. */
   async unmap({ globalMap, podUid }: Omit<DevicePaths, 'link'>): Promise<void> {
     const bound = join(globalMap, podUid);
     const place = `globalUnmapPath:${globalMap}, podUID: ${podUid}`;

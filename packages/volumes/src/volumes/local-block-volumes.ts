@@ -9,7 +9,7 @@ import type { PersistentVolumeRequest } from './persistent-volumes.ts';
 import { directoryName, oneName, type PodDirectories } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 
-/** The plugin's name in paths. */
+/** Name of the volume plugin for `local` PersistentVolumes, as used in paths. */
 export const LOCAL_PLUGIN = 'kubernetes.io/local-volume';
 
 /**

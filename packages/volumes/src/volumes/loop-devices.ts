@@ -12,7 +12,7 @@ export interface LoopDevices {
   detach(path: string): Promise<void>;
 }
 
-/** Uses losetup(8) and sysfs. */
+/** Manages loop devices with losetup(8) and sysfs. */
 export class ProgramLoopDevices implements LoopDevices {
   async attach(path: string): Promise<string> {
     const known = await this.#find(path);

@@ -36,7 +36,7 @@ test('a tmpfs is mounted by system calls without starting a program, with or wit
   const mounter = new ProgramMounter({ mount, detach: (target) => void calls.push(`detach ${target}`) });
   await mounter.mountTmpfs('/t', ['size=1']);
   await mounter.mountTmpfs('/u', []);
-  // one of the host's mounts, which is not really detached
+  // a tmpfs mount of the host, which the fake `detach` does not really unmount
   const own = ['/dev', '/dev/shm', '/run'].map((path) =>
     readMounts().findLast(({ mountPoint }) => mountPoint === path),
   );

@@ -127,7 +127,7 @@ function contentOf(object: ConfigMap | Secret): Map<string, Buffer> {
 }
 
 function downwardText({ fieldRef, resourceFieldRef }: DownwardApiFile, { pod, nodeAllocatable }: PayloadInput): Buffer {
-  // files cannot refer to status fields, so addresses are not needed
+  // files in a volume cannot refer to status fields, so the pod's addresses are not needed
   if (fieldRef) return Buffer.from(podField(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '');
   const name = resourceFieldRef?.containerName;
   const container = allContainers(pod.spec).find((other) => other.name === name);

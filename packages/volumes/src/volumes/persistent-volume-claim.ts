@@ -38,7 +38,8 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
       const source = await this.#claims.make(namespace, claimName);
       const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
       if (!isFirst && this.#isOfOnePod(pod, claimName)) refuseSecondPod();
-      // change the group before mounting, so that the next attempt repeats an interrupted change
+      // change the group before mounting: if the change is interrupted, the volume is not mounted yet, so the next attempt repeats the
+      // change
       if (group !== undefined && isFirst && !readOnly) await changeGroup(source, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#mounter.bindMount(source, directory, signal);

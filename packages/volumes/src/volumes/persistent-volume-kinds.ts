@@ -69,7 +69,8 @@ class LocalVolumes implements PersistentVolumeKind {
       if (isOfOnePod(request.bound.volume.spec)) await this.#refuseSecond(request);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
-      // change the group before mounting, so that the next attempt repeats an interrupted change
+      // change the group before mounting: if the change is interrupted, the volume is not mounted yet, so the next attempt repeats the
+      // change
       if (isFirst && !readOnly) await changeGroup(path, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#bind(request, signal);

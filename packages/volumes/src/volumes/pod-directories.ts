@@ -41,12 +41,12 @@ export class PodDirectories {
     return join(this.pluginVolumes(uid, plugin), oneName(volume));
   }
 
-  /** Returns the directory of the pod's symlinks to block devices, by plugin. */
+  /** Returns the directory of the pod's symlinks to block devices, which contains a subdirectory for each volume plugin. */
   volumeDevices(uid: string): string {
     return join(this.pod(uid), 'volumeDevices');
   }
 
-  /** Returns the directory of a pod's symlinks to block devices that belong to one plugin. */
+  /** Returns the directory of a pod's symlinks to the block devices of one volume plugin. */
   pluginDevices(uid: string, plugin: string): string {
     return join(this.volumeDevices(uid), directoryName(plugin));
   }

@@ -15,7 +15,10 @@ export class VolumeFailure extends PodwrightError {
     this.isUntried = isUntried;
   }
 
-  /** Returns the same failure, marked as not attempted again. */
+  /**
+   * Returns the same failure for an attempt that was skipped, for example during back-off: `isUntried` is true, which excludes it from
+   * metrics.
+   */
   untried(): VolumeFailure {
     return new VolumeFailure(this.message, this.reason, { isUntried: true });
   }

@@ -33,7 +33,7 @@ export type VolumeManagerOptions = {
   storageMetrics?: StorageMetrics;
 };
 
-/** The path if the volume is usable, and the error if it could not be created or updated. */
+/** The result of setting up a volume: its path if it is usable, and the error if it could not be created or updated. */
 type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
 /** Mounts and removes pods' volumes. Keeps no state across restarts: mounts are read from the kernel, files from disk. */

@@ -28,7 +28,8 @@ export function containerExecSync({
     using memory = budget.open();
     const options = { signal: limit ?? signal, maxOutputBytes: outputLimitOf(context), memory };
     const result = await tasks.execSync(id, cmd, options).catch((error: unknown) => {
-      // not `not_found`, which means that the command is missing: clients would take it to mean that the container is
+      // `not_found` here means that the command does not exist; report `unknown`, because clients would conclude that the container does
+      // not exist
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });
     return { ...result, ...fitExecOutput(result) };

@@ -14,7 +14,10 @@ export function containerInspect(services: Needs): RuntimeHandlers['containerSta
   };
 }
 
-/** Inserts the OCI spec as text, because parsing and re-serializing it would cost more than the rest of the call. */
+/**
+ * Returns the info of a verbose ContainerStatus. The OCI spec is inserted as text, because parsing and re-serializing it would cost more
+ * than the rest of the call.
+ */
 function details({ containers }: Pick<Needs, 'containers'>, record: ContainerRecord): string {
   const { id, sandboxId: sandboxID, state } = record;
   const pid = state.phase === 'running' ? state.pid : 0;

@@ -51,7 +51,6 @@ test('fields that are set are translated', () => {
   assert.deepEqual(config.security.seccomp, { type: 'localhost', ref: 'p.json' });
 });
 
-/** Checks that a configuration is rejected with a message that names the field. */
 function refuse(more: Init, message: RegExp): void {
   const refused = JSON.stringify(more, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   assert.throws(() => translate(more), { code: 'invalid_argument', message }, refused);

@@ -3,8 +3,8 @@ import type { ImageRecord } from '@podwright/images';
 
 /**
  * Builds an image message for ListImages and ImageStatus. All runtime handlers share the same images, so the request's runtime handler and
- * annotations are simply echoed. A loaded image is pinned, because it may not be in any registry, in which case the kubelet could not pull
- * it again; an annotation distinguishes it from images pinned by the configuration.
+ * annotations are simply echoed. A loaded image is pinned, because it might not be in any registry, in which case the kubelet could not
+ * pull it again; an annotation distinguishes it from images pinned by the configuration.
  */
 export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitShape<typeof ImageSchema> {
   const isPinnedAsLoaded = record.isLoaded && !record.pinned;

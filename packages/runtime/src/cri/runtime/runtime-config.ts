@@ -7,7 +7,7 @@ export function runtimeConfig({ facts }: Pick<CriServices, 'facts'>): RuntimeHan
   return async () => ({ linux: { cgroupDriver } });
 }
 
-/** UpdateRuntimeConfig: passes the pod CIDR to the pod network, which may generate a CNI configuration from it. */
+/** UpdateRuntimeConfig: passes the pod CIDR to the pod network, which can generate a CNI configuration from it. */
 export function runtimeConfigUpdate({
   network,
   ready,

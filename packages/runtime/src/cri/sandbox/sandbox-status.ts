@@ -12,7 +12,7 @@ export function sandboxInspect(
   return async ({ podSandboxId, verbose }) => {
     const record = sandboxes.require(podSandboxId);
     const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
-    // the sandbox's controller may no longer be configured; return only the record in that case
+    // the sandbox's controller might no longer be configured; then return only the sandbox's record
     const controller = controllers.find(record);
     const more = verbose ? await controller?.describe?.(record) : {};
     const details = { controller: controller?.name, netns: controller?.netnsPath(record), ...more, record };

@@ -16,7 +16,6 @@ export type StreamUrlsDependencies = {
   dial: PortDialer;
 };
 
-/** The host's network namespace, for pods with host networking. */
 const HOST_NETNS = '/proc/self/ns/net';
 
 /**
@@ -84,7 +83,10 @@ export class StreamUrls {
   }
 }
 
-/** Connects the requested streams. Drains output streams that were not requested, so that the process never blocks on them. */
+/**
+ * Returns the remote process of a streaming session, with only the streams that the client has requested. Drains the other output streams,
+ * so that the process never blocks on them.
+ */
 function remoteProcess(
   session: Omit<ExecSession, 'exit'>,
   choice: StreamChoice,

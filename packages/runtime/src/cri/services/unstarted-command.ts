@@ -23,7 +23,7 @@ export async function unstartedCommand(
 ): Promise<RemoteProcess | undefined> {
   const exitCode = EXIT_CODES[errorCode(error)];
   if (exitCode === undefined) return undefined;
-  // `not_found` may also mean that the container does not exist
+  // `not_found` means either that the command does not exist or that the container does not
   const { status } = await state().catch(() => ({ status: undefined }));
   if (status !== 'running') return undefined;
   // strip the message prefix that names the operation and the container

@@ -9,7 +9,7 @@ const MICROSECONDS = 1e6;
 const DEFAULT_CPU_PERIOD_US = 100_000;
 const DEFAULT_CPU_SHARES = 1024;
 
-/** Returns all samples of a running container. */
+/** Returns all metric samples of a running container. */
 export function containerSamples(record: ContainerRecord, details: ContainerDetails): Sample[] {
   const startedAtMs = record.state.phase === 'running' ? record.state.startedAtMs : undefined;
   return [
@@ -23,7 +23,7 @@ export function containerSamples(record: ContainerRecord, details: ContainerDeta
   ];
 }
 
-/** Returns the samples of a container's or pod's cgroup. */
+/** Returns the metric samples of a container's or pod's cgroup. */
 export function cgroupSamples({ cpu, memory, hugepages = {}, pressure }: CgroupStats): Sample[] {
   return [
     ...(cpu === undefined ? [] : cpuSamples(cpu)),
@@ -36,7 +36,7 @@ export function cgroupSamples({ cpu, memory, hugepages = {}, pressure }: CgroupS
   ];
 }
 
-/** Returns the samples of a pod's network interfaces. */
+/** Returns the metric samples of a pod's network interfaces. */
 export function interfaceSamples(interfaces: InterfaceUse[]): Sample[] {
   return interfaces.flatMap((one): Sample[] => {
     const labels = [one.name];

@@ -18,7 +18,7 @@ export class AddressStore {
     this.#directory = join(addressDirectory, network);
   }
 
-  /** Returns the addresses of each sandbox that has any. */
+  /** Returns the reserved addresses by sandbox ID. */
   held(): Map<string, string[]> {
     const held = new Map<string, string[]>();
     for (const address of this.#addresses()) {
@@ -122,7 +122,7 @@ export class AddressStore {
   #lastPath = (index: number): string => join(this.#directory, `last_reserved_ip.${index}`);
 }
 
-/** Builds the error for a pod if no address is free. */
+/** Builds the error for a pod that cannot get an address because all addresses are in use. */
 export function subnetFull(ranges: AddressRange[]): PodwrightError {
   const subnets = ranges.map(({ cidr }) => cidr).join(' or ');
   const hint = 'remove pods, or give network.subnet a shorter prefix';

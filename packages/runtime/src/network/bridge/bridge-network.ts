@@ -67,7 +67,7 @@ export class BridgeNetwork implements Network {
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
-  /** Opens the network and adopts existing state from before a restart. */
+  /** Opens the network and finds the pods that were connected to it before a restart of the container runtime. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const network = await BridgeNetwork.openReadOnly(options);
     await network.#connections.recover();
@@ -75,7 +75,7 @@ export class BridgeNetwork implements Network {
     return network;
   }
 
-  /** Opens the network read-only, because it may be in use by another process. */
+  /** Opens the network read-only, because it might be in use by another process. */
   static async openReadOnly(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const { bridge, subnet, stateDir } = options;
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(bridge))

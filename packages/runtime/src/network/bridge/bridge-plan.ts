@@ -4,7 +4,7 @@ import { type AddressRange, type Block, blockOf, cidrOf, overlap } from './addre
 /** The host's current state: the link with the bridge's name (if any), all addresses and all routes. */
 export type HostState = { link: Link | undefined; addresses: LinkAddress[]; routes: Route[] };
 
-/** How to set up the bridge, or why this is refused. */
+/** How to set up the bridge, or why setting it up is refused. */
 export type BridgePlan =
   | { kind: 'create' }
   | { kind: 'repair'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }

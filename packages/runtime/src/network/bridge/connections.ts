@@ -20,7 +20,7 @@ export type ConnectionsOptions = {
   failpoint: Failpoint;
 };
 
-/** A connected pod. `ranges`: the subnets at the time of the connection. */
+/** A connected pod: its IP addresses, and the pod subnets (`ranges`) at the time when it was connected. */
 type Connection = { addresses: string[]; ranges: AddressRange[] };
 
 /**
@@ -89,13 +89,13 @@ export class Connections {
     return addresses;
   }
 
-  /** Releases the addresses as soon as the veth pair has been removed together with its namespace. Idempotent. */
+  /** Releases a sandbox's addresses as soon as the kernel has removed its veth pair together with the network namespace. Idempotent. */
   release(sandboxId: string): void {
     this.#connected.delete(sandboxId);
     this.#released.begin(sandboxId);
   }
 
-  /** Removes the veth pair immediately, then releases the addresses. */
+  /** Removes a sandbox's veth pair immediately, then releases its addresses. */
   async disconnect(sandboxId: string): Promise<void> {
     this.#connected.delete(sandboxId);
     await this.#released.removeNow(sandboxId);
@@ -111,7 +111,7 @@ export class Connections {
     return this.#released.close();
   }
 
-  /** Whether a connected pod is still attached to the bridge: another program may have removed its veth pair or the bridge. */
+  /** Whether a connected pod is still attached to the bridge: another program might have removed its veth pair or the bridge. */
   async #isOnBridge(sandboxId: string): Promise<boolean> {
     const { links, bridge } = this.#options;
     const [link] = await links.find(hostLinkName(bridge, sandboxId));
@@ -125,7 +125,7 @@ export class Connections {
     return addresses.every((address, at) => isInRange(ranges[at]!, address));
   }
 
-  /** Reserves addresses. If none is free, waits for addresses that are being released. */
+  /** Reserves a pod's addresses. If none are free, waits for addresses that are being released. */
   async #reserve(sandboxId: string, ranges: AddressRange[], signal: AbortSignal): Promise<string[]> {
     for (;;) {
       signal.throwIfAborted();
@@ -138,7 +138,7 @@ export class Connections {
     }
   }
 
-  /** Connects the pod's veth pair. Retries if the bridge has been removed. */
+  /** Connects the pod's veth pair to the bridge. If the bridge has been removed meanwhile, recreates it and tries once more. */
   async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex' | 'mtu'>, resume: boolean): Promise<void> {
     const { host, links, bridge } = this.#options;
     const connect = async (bridgeIndex: number) =>

@@ -57,7 +57,7 @@ export class ForwardRules {
     return legacy.every((has) => !has);
   }
 
-  /** Removes the rules of both IP families, because the subnets may have changed. */
+  /** Removes the FORWARD rules of both IP families, because the configured subnets might have changed since the rules were created. */
   async remove({ bridge }: HostRuleset): Promise<void> {
     this.#madeFor = undefined;
     for (const subnet of bothVersions) {
@@ -76,7 +76,10 @@ export class ForwardRules {
     await iptables.restore([forwardChain(bridge, subnet)], saved);
   }
 
-  /** Returns the iptables variants (legacy, nf_tables) that have to be run to add the missing rules. */
+  /**
+   * Returns the iptables variants to run. nf_tables is included only if `isNeeded` returns true for its chains; the chains of legacy
+   * iptables can be read only by running it.
+   */
   async #variants(
     bridge: string,
     subnet: Subnet,
@@ -97,7 +100,7 @@ export class ForwardRules {
   }
 
   /**
-   * Returns warnings about tables of other programs that may drop pod traffic: those that do not belong to iptables, do not accept
+   * Returns warnings about tables of other programs that might drop pod traffic: those that do not belong to iptables, do not accept
    * everything and do not mention the bridge. Rules in one table cannot accept what another table drops.
    */
   async warnings(bridge: string): Promise<string[]> {
@@ -130,7 +133,7 @@ export class ForwardRules {
     }
   }
 
-  /** Logs that iptables cannot list its tables. No rule can be added then, and perhaps none is needed. */
+  /** Logs that iptables cannot list its tables. This is only a warning: no rules can be added, but the host might not need any. */
   #unusable(bridge: string, error: unknown): undefined {
     this.#logger.warn(
       { bridge, error: errorMessage(error) },
@@ -139,7 +142,7 @@ export class ForwardRules {
   }
 }
 
-/** Whether FORWARD does anything besides accept packets and jump to Podwright's chain. */
+/** Whether the FORWARD chain might drop packets, because it does anything besides accepting them and jumping to Podwright's chain. */
 const filters = (bridge: string, { forward }: ForwardChains): boolean =>
   forward !== undefined && (forward.drops || forward.rules.some(({ jumpsTo }) => jumpsTo !== forwardChainName(bridge)));
 

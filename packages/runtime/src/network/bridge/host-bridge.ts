@@ -102,7 +102,7 @@ async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void>
   }
 }
 
-/** Writes a sysctl. Asynchronous, because the kernel may wait for locks during the write. No-op if the kernel has no IPv6. */
+/** Writes a sysctl. Asynchronous, because the kernel can wait for locks during the write. No-op if the kernel has no IPv6. */
 async function setSysctl(name: string, value: string): Promise<void> {
   const path = join('/proc/sys', name);
   try {

@@ -37,7 +37,7 @@ export class HostLinks {
     this.#slow = sockets.open('route');
   }
 
-  /** Sends netlink requests on the socket for quick requests. A slow request would block the others. */
+  /** Sends netlink requests on the socket for quick requests. A slow request on it would block the requests behind it. */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#quick.request(requests);
   }
@@ -78,7 +78,7 @@ export class HostLinks {
     this.#slow.close();
   }
 
-  /** Lists kernel objects. Retries if any changed during the dump, because entries may be missing then. */
+  /** Lists kernel objects. Retries if any changed during the dump, because entries might be missing. */
   async #list(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     for (let attempt = 1; ; attempt++) {
       const [answers] = await retryLostAnswers(() => this.#slow.request([request]));

@@ -41,7 +41,7 @@ export class HostRules {
   readonly #allowedLocalhost: string;
   /**
    * The packet filter in use, and the published ports covered by its rules. Undefined until this process has created the rules, and after a
-   * failure.
+   * failure to change them.
    */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
   #isActive = false;
@@ -152,7 +152,7 @@ export class HostRules {
     );
   }
 
-  /** Returns user-facing warnings about the host's own firewall rules that may drop pod traffic. */
+  /** Returns user-facing warnings about the host's own firewall rules that might drop pod traffic. */
   warnings(): Promise<string[]> {
     return this.#forward.warnings(this.#bridge);
   }
@@ -161,7 +161,7 @@ export class HostRules {
     return (await this.#made?.filter.intact()) === true && (await this.#forward.intact(this.#ruleset));
   }
 
-  /** Replaces all rules, whatever their state. */
+  /** Recreates all of the default network's rules, regardless of which of them exist. */
   async #make(): Promise<void> {
     if (!this.#isActive)
       for (const warning of await this.warnings()) this.#logger.warn({ bridge: this.#bridge }, warning);

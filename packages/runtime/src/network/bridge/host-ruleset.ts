@@ -91,8 +91,8 @@ function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
 }
 
 /**
- * Rules for packets entering the host. They skip ports published on the host's loopback addresses, which only the host itself may use; its
- * packets go through OUTPUT.
+ * Rules for packets entering the host. The rules skip ports published on the host's loopback addresses, which only the host itself may use:
+ * its own packets go through OUTPUT.
  */
 const fromOthers = (bridge: string, { family }: Subnet): string[] => [
   ...(family === 4 ? [`-d ${LOOPBACK} -j RETURN`] : []),

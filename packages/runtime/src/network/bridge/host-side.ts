@@ -68,8 +68,8 @@ export class HostSide {
   }
 
   /**
-   * Creates the bridge and its rules and returns the bridge's interface index. Does this once per process, unless something has been
-   * removed.
+   * Creates the bridge and its rules, and returns the bridge's interface index. Does this once per process, and again if the bridge or its
+   * rules have been removed.
    */
   ensureBridge(): Promise<number> {
     if (this.#ensured !== undefined) return this.#ensured;

@@ -21,7 +21,7 @@ export class IptablesFilter implements PacketFilter {
     return false;
   }
 
-  /** Removes the rules of both IP families, because the subnets may have changed. */
+  /** Removes the rules of both IP families, because the configured subnets might have changed since the rules were created. */
   async remove({ bridge }: HostRuleset): Promise<void> {
     const removals = bothVersions.map(async (subnet) => {
       const iptables = new Iptables(subnet.family);

@@ -5,7 +5,7 @@ export const POD_LINK = 'eth0';
 
 /**
  * Number of hash letters in an interface name, which is limited to 15 characters (IFNAMSIZ, linux/if.h). The bridge name is hashed as well,
- * because two Podwright nodes on the same host may have sandboxes with the same IDs.
+ * because two Podwright nodes on the same host can have sandboxes with the same IDs.
  */
 const HASH_LETTERS = 11;
 

@@ -4,7 +4,7 @@ import type { PortRule } from './port-rules.ts';
 
 /** Implements the default network's rules in the kernel: `NftFilter`, with `IptablesFilter` as the fallback. */
 export interface PacketFilter {
-  /** Replaces all rules, whatever their state. */
+  /** Replaces all of Podwright's rules, regardless of which of them exist. */
   replace(ruleset: HostRuleset, ports: PortRule[]): Promise<void>;
   /** Changes the published ports. Fails if the rules have changed since the last `replace` or `change`. */
   change(ruleset: HostRuleset, before: PortRule[], after: PortRule[]): Promise<void>;

@@ -145,7 +145,7 @@ function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: strin
   }
 }
 
-/** Enables IPv6 in the calling thread's network namespace, because a host may disable it by default in new namespaces. */
+/** Enables IPv6 in the calling thread's network namespace, because a host might disable IPv6 by default in new namespaces. */
 function allowIpv6(): void {
   const path = `/proc/sys/net/ipv6/conf/${POD_LINK}/disable_ipv6`;
   if (readFileSync(path, 'utf8').trim() === '1') writeFileSync(path, '0');

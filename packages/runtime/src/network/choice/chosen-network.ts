@@ -38,7 +38,7 @@ export type NetworkDescription = {
   plugins: string[];
   /** Why sandboxes currently cannot get a network; undefined if they can. */
   problem: string | undefined;
-  /** Other problems, such as invalid configuration files. */
+  /** Problems that do not prevent sandboxes from getting a network, such as invalid configuration files. */
   warnings: string[];
 };
 
@@ -91,7 +91,8 @@ export class ChosenNetwork implements Network {
 
   async tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void> {
     const { host } = await this.#source.choose();
-    // Earlier versions of Podwright set up the default bridge through CNI plugins. Their pods have both CNI records and addresses.
+    // Earlier versions of Podwright set up the default bridge through CNI plugins. Their pods have both CNI records and addresses on the
+    // bridge; a pod with only addresses was never set up by CNI plugins.
     const bridged = this.#own.has(request.sandboxId);
     // Without a record, call the plugins anyway to be safe, unless they are not installed and so cannot have set anything up.
     const callAnyway = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;

@@ -27,9 +27,9 @@ export type AttachOptions = {
   hasExited(): boolean;
 };
 
-/** A command on a terminal waits for its client, as it would for a local terminal. */
+/** Limits for the client of a command on a terminal: the command waits for its client, as it would for a local terminal. */
 const COMMAND_LIMITS: SlowClientLimits = { bufferBytes: 1, patienceMs: undefined };
-/** A client that only observes a task's first process must not block it. */
+/** Limits for a client that is attached to a task's first process, which it must not block: it is disconnected if it reads too slowly. */
 const OBSERVER_LIMITS: SlowClientLimits = { bufferBytes: ATTACH_BUFFER_BYTES, patienceMs: ATTACH_PATIENCE_MS };
 
 /**
@@ -184,7 +184,7 @@ class AttachConnection {
     }
   }
 
-  /** Starts a session and returns its streams. No other session may be active. */
+  /** Starts an attach session and returns its streams. Must not be called while another session is active. */
   begin({ takesStdin, hasExited }: Pick<Session, 'takesStdin' | 'hasExited'>): Streams {
     const output = () => new ClientOutput(() => setImmediate(() => this.#turn()));
     const [stdout, stderr] = [output(), output()];

@@ -3,8 +3,8 @@ import { raceAbort, Timer } from '@podwright/base';
 /** Maximum number of concurrent starts of commands with streams. */
 const MAX_STARTS = 16;
 /**
- * A start no longer counts toward the limit after this time, because it may hang, for example in a directory on a file server that does not
- * respond.
+ * A start no longer counts toward the limit after this time, because it might hang, for example in a directory on a file server that does
+ * not respond.
  */
 const MAX_START_MS = 2000;
 
@@ -24,7 +24,10 @@ export class ExecStarts {
     this.#maxStartMs = maxStartMs;
   }
 
-  /** Waits until a command may be started in the task. Dispose the result once the command is running. Rejects if the signal aborts. */
+  /**
+   * Waits until a command may be started in the task. The caller must dispose the returned object once the command is running. Rejects if
+   * the signal aborts.
+   */
   async enter(task: string, signal: AbortSignal): Promise<Disposable> {
     if (this.#running >= this.#max) await this.#turn(task, signal);
     else this.#running += 1;

@@ -46,7 +46,7 @@ async function endOf({ exec, running, remove }: StartedExec): Promise<{ exitCode
   try {
     return { exitCode: await exec.exited };
   } finally {
-    // wait for the PID file before removing it: a short command such as `true` may exit before it has been read
+    // wait for the PID file before removing it: a short command such as `true` can exit before it has been read
     await running.catch(() => undefined);
     await remove();
   }
@@ -63,7 +63,7 @@ function startOnPipes(request: ExecRequest, signal: AbortSignal): StartedExec {
   return { exec, streams, running, remove: () => exec.removeFiles() };
 }
 
-/** Ignores EPIPE on stdin, because a process may exit without reading all of its input. */
+/** Ignores EPIPE on stdin, because a process can exit without reading all of its input. */
 function ignoreBrokenPipe(stdin: Writable): void {
   stdin.on('error', () => undefined);
 }

@@ -7,7 +7,7 @@ import type { TaskExit } from '../task-runtime.ts';
 type Watch = {
   listeners: Set<(exit: TaskExit) => void>;
   monitorPid: number | undefined;
-  /** `again`: another event arrived while the task was being checked. */
+  /** Whether the task is being checked for an exit. `again`: another event has arrived meanwhile, so it must be checked once more. */
   checking: 'no' | 'yes' | 'again';
 };
 
@@ -22,7 +22,7 @@ export type ExitFileWatchOptions = {
 };
 
 /**
- * Calls listeners when tasks exit. Detects exits by watching the directory of exit files with inotify, and by polling. Pods may exhaust the
+ * Calls listeners when tasks exit. Detects exits by watching the directory of exit files with inotify, and by polling. Pods can exhaust the
  * inotify limits of this process's user; until the kernel grants a watch again, exits are detected by polling alone.
  */
 export class ExitFileWatch {

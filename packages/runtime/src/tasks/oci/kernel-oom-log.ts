@@ -33,7 +33,8 @@ export function isOomIn(record: string, cgroupPath: string): boolean {
 }
 
 /**
- * Reads log records one at a time, because each read returns one record. Skips records that were overwritten before they were read (EPIPE).
+ * Whether any record in the kernel log matches. Reads one record at a time, because each read(2) returns one record; skips records that
+ * were overwritten before they were read (EPIPE).
  */
 function readRecords(log: number, matches: (record: string) => boolean): boolean {
   const buffer = Buffer.alloc(RECORD_BYTES);

@@ -89,7 +89,6 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #system = loadSystem();
   readonly #attachments = new TaskAttachments();
   readonly #execStarts = new ExecStarts();
-  /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
   /** Serializes killing tasks whose monitor has died. */
   readonly #endings = new KeyedLock();
@@ -278,7 +277,7 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#exits.settle(id, exit);
   }
 
-  /** Returns the task's record. Throws `failed_precondition` if the task is not in one of these states. */
+  /** Returns the task's record. Throws `failed_precondition` if the task's state is not one of `states`. */
   async #get(id: string, verb: string, states: TaskState['status'][]): Promise<TaskRecord> {
     const record = this.#files.get(id);
     const { status } = await this.#state(record);

@@ -10,7 +10,7 @@ import { findMonitor } from './task-state.ts';
 
 /**
  * Rebuilds damaged records from the task's directory, its monitor and the OCI runtimes' state, because a task without a record could not be
- * stopped or removed. A record that cannot be rebuilt is logged and left as is. `programs` are the OCI runtimes that may own tasks,
+ * stopped or removed. A record that cannot be rebuilt is logged and left as is. `programs` are the OCI runtimes that might own tasks,
  * starting with the default one.
  */
 export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgram[], logger: Logger): Promise<void> {
@@ -31,7 +31,7 @@ export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgr
 
 const ignore = () => undefined;
 
-/** Returns `undefined` if the task's OCI spec is missing, because its cgroup is then unknown. */
+/** Rebuilds a task's record. Returns `undefined` if the task's OCI spec is missing, because its cgroup is then unknown. */
 async function rebuild(files: TaskFiles, id: string, programs: OciProgram[]): Promise<TaskRecord | undefined> {
   const bundle = files.bundle(id);
   const spec = readSpec(bundle);

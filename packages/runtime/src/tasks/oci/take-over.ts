@@ -28,7 +28,7 @@ export async function takeOverTasks(dependencies: TaskStateDependencies, logger:
   );
 }
 
-/** Number of tasks that are checked concurrently. */
+/** Number of tasks that are checked concurrently when the container runtime starts. */
 const AT_ONCE = 4;
 
 async function logFailure(
@@ -63,7 +63,7 @@ async function runningExecs(files: TaskFiles): Promise<number[]> {
   return await findByCommandLine(directory, (argv) => argv.some((argument) => argument.startsWith(directory)));
 }
 
-/** Kills the process in an exec's PID file if it still belongs to the task. */
+/** Kills the process whose PID is in an exec's PID file, if it still belongs to the task. */
 async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   const record = files.read(files.taskOfExec(entry.name));
   // for an exec on a terminal, the directory entry is a directory that contains the PID file

@@ -53,12 +53,12 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   }
 }
 
-/** Finds this task's monitors by their command lines, because a crash may occur before conmon has written its PID file. */
+/** Finds this task's monitors by their command lines, because a crash can occur before conmon has written its PID file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
   return (await findByCommandLine(record.bundle, (argv) => isMonitor(argv, record))).filter(isRunning);
 }
 
-/** Removes the cgroup. If it is not empty, which is unusual, kills its processes and retries. */
+/** Removes a task's cgroup. If the cgroup is not empty, which is unusual, kills its processes and retries. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   await endScope(cgroups, path);
   for (let attempt = 1; ; attempt++) {
@@ -85,7 +85,7 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 
 /**
  * Removes the files of a task created by an earlier version of Podwright, which used the caller's bundle. Removes Podwright's own files
- * from the bundle, then the bundle itself if it is empty. A late monitor may recreate some of the files.
+ * from the bundle, then the bundle itself if it is empty. Done repeatedly, because a late monitor might recreate some of the files.
  */
 async function cleanBundle({ bundle, ...record }: TaskRecord): Promise<void> {
   for (let round = 0; round < SEARCH_ROUNDS; round++) {

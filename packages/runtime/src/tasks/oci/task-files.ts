@@ -9,7 +9,7 @@ import { fastOci, type OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts'
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { expectedFormat } from '../../oci-runtime/state-files.ts';
 
-/** Version of new records. Records without a version have the previous format. */
+/** Format version of task records. Records without a version have the format that preceded version 1. */
 const RECORD_VERSION = 1;
 
 const recordSchema = z.object({
@@ -133,7 +133,8 @@ export class TaskFiles {
 function decodeRecord(text: string): TaskRecord {
   const { version, ...record } = recordSchema.parse(JSON.parse(text));
   if (version === RECORD_VERSION) return record;
-  // In the previous format, the OCI runtime's name implied the format of its state files. That format is checked before the files are used.
+  // records in the previous format do not contain the format of the OCI runtime's state files: it follows from the OCI runtime's name, and
+  // is checked before the files are used
   const { name } = record.program;
   return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
 }

@@ -45,7 +45,7 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
   try {
     await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
   } catch (error) {
-    // the monitor may have died because the disk is full; the next check finds the same state
+    // the disk is full, which might also be why the monitor died; the next check finds the same state and tries again
     if (errorCode(error) !== 'resource_exhausted') throw error;
     return { status: 'exited', exit: { ...removedExit(), message } };
   }
@@ -70,7 +70,7 @@ export function readExit({ files, cgroups }: TaskStateDependencies, record: Task
   }
 }
 
-/** Returns the PID of the task's first process as recorded by the OCI runtime. The process may have exited since. */
+/** Returns the PID of the task's first process as recorded by the OCI runtime. That process might have exited since. */
 export function readTaskPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.pid));
 }
@@ -81,7 +81,7 @@ export function findTaskProcess(record: TaskRecord): number | undefined {
   return pid !== undefined && isRunning(pid) && isInCgroup(pid, record.cgroupsPath) ? pid : undefined;
 }
 
-/** Returns the recorded PID of the task's monitor, which may have exited since. */
+/** Returns the recorded PID of the task's monitor, which might have exited since. */
 export function readMonitorPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.monitorPid));
 }
@@ -100,7 +100,7 @@ export function isMonitor(argv: string[], record: TaskRecord): boolean {
 
 /**
  * Whether the OOM killer killed any of the task's processes. The kernel's counter disappears along with the cgroup. conmon's `oom` file
- * also covers removed cgroups, but not scopes, which systemd may remove before conmon reads the counter.
+ * also covers removed cgroups, but not scopes, which systemd might remove before conmon reads the counter.
  */
 function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): boolean {
   if (readOomKills(cgroups, record.cgroupsPath) > 0) return true;

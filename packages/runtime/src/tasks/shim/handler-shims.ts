@@ -4,7 +4,7 @@ import { findProgram } from '@podwright/host';
 import type { ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
 
-/** Subdirectories of the state directory: for the shims' bundles and events, for task records, and for runc's state. */
+/** Subdirectories of the state directory: one for the shims' bundles and events, one for task records, and one for runc's state. */
 export const SHIM_DIRECTORIES = { shims: 'shims', tasks: 'shim-tasks', runc: 'shim-runc' };
 
 /**

@@ -1,6 +1,6 @@
 /** Limits for tasks in shims, in milliseconds and bytes. */
 
-/** Timeout for a shim to create a task, which may include booting a virtual machine. */
+/** Timeout for a shim to create a task, which can include booting a virtual machine. */
 export const CREATE_TIMEOUT_MS = 120_000;
 /** Timeout for a shim to report a task's state. */
 export const STATE_TIMEOUT_MS = 10_000;
@@ -10,14 +10,17 @@ export const KILL_TIMEOUT_MS = 10_000;
 export const DELETE_TIMEOUT_MS = 10_000;
 /** Timeout for a shim without tasks to exit. */
 export const SHUTDOWN_TIMEOUT_MS = 5_000;
-/** How many times to search for shims to kill. A single search is not enough, because the shim binary may just be starting a shim. */
+/** How many times to search for shims to kill. A single search is not enough, because the shim binary might just be starting a shim. */
 export const KILL_ROUNDS = 20;
 
-/** How long an exited process's output pipes must be silent before they are closed. Its children may still hold them open. */
+/** How long an exited process's output pipes must be silent before they are closed. The process's children might still hold them open. */
 export const QUIET_MS = 2_000;
 /** Maximum time to spend reading an exited process's output. */
 export const FINISH_TIMEOUT_MS = 30_000;
-/** Maximum time for an exited task's last output, including the cleanup after a dead shim. */
+/**
+ * Maximum time to wait after a task's exit until its remaining output has been read. Includes the time for cleaning up if its shim has
+ * died.
+ */
 export const END_TIMEOUT_MS = FINISH_TIMEOUT_MS + 10_000;
 /** Timeout for a killed FIFO holder to exit. */
 export const HOLDER_END_MS = 10_000;

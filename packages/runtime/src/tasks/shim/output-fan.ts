@@ -30,7 +30,7 @@ export class OutputFan {
     this.#source.resume();
   }
 
-  /** Settles once the FIFO has ended or has been closed, and `take` has settled for all chunks. */
+  /** Settles once the FIFO has ended or has been closed, and `take` has settled for each chunk. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }

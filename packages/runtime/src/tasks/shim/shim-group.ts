@@ -22,7 +22,7 @@ export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
 /**
  * Finds or starts a task's shim. A pod's containers share a shim: the one that created the pod's sandbox, or the one that runs its infra
  * process (a task with the pod's ID). If there is neither, starts a shim in a bundle that belongs to the pod, not in the container's,
- * because the container may be removed before the others.
+ * because the container might be removed before the pod's other containers.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
   const { id, bundle, program, group } = record;
@@ -52,7 +52,9 @@ export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' 
   return isOfSandbox ? undefined : group;
 }
 
-/** Returns the PIDs of the shims started with this ID, including one without a record because the runtime was killed while starting it. */
+/**
+ * Returns the PIDs of the shims started with this ID, including a shim without a record because the runtime was killed while starting it.
+ */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
   return await findByCommandLine(events, (argv) => argv.includes(events) && argv[argv.indexOf('-id') + 1] === id);

@@ -96,7 +96,7 @@ async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTas
 }
 
 /**
- * Cleans up if the shim does not have the task. The shim may still be about to create it, if the container runtime was killed during the
+ * Cleans up if the shim does not have the task. The shim might still be about to create it if the container runtime was killed during the
  * create call.
  */
 async function cleanUpUnknownTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
@@ -124,7 +124,6 @@ async function shutDown(shim: Shim, id: string): Promise<void> {
   await raceAbort(shim.closed, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS));
 }
 
-/** Kills the shim that must exit with this task, if there is one. */
 async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const shimId = endingShim(dependencies, request);
   if (shimId !== undefined) await killShimProcesses(dependencies.shims, shimId);

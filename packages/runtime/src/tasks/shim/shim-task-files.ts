@@ -71,7 +71,8 @@ export class ShimTaskFiles {
   }
 
   /**
-   * Whether another task of the pod has a record. Damaged records do not count, because such a task ends along with the pod's other tasks.
+   * Whether another task of the pod has a record. Damaged records do not count, because a task with a damaged record is stopped along with
+   * the pod's other tasks.
    */
   async hasOther({ id, group }: ShimTaskRecord): Promise<boolean> {
     const others = (await this.list()).filter((other) => other !== id);

@@ -63,7 +63,6 @@ export class ShimTaskRuntime implements TaskRuntime {
   /** Tasks whose exit has not been recorded yet. */
   readonly #tasks = new Map<string, ShimTask>();
   readonly #listeners = new Map<string, Set<(exit: TaskExit) => void>>();
-  /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
   /** Lock per pod: serializes finding a shim, and stopping the shim along with the pod's last task. */
   readonly #groups = new KeyedLock();
@@ -298,7 +297,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** Returns the task with its record and shim. Throws `failed_precondition` if the task is not in one of these states. */
+  /** Returns the task with its record and shim. Throws `failed_precondition` if the task's state is not one of `states`. */
   async #get(id: string, verb: string, states: TaskState['status'][]) {
     const record = await this.#dependencies.files.get(id);
     const { status } = await this.state(id);

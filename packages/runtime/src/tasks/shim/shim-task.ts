@@ -170,7 +170,10 @@ export class ShimTask {
     return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), message };
   }
 
-  /** Records the end of stdin. Also has the shim close it, because the shim has the FIFO open too. */
+  /**
+   * Records the end of the task's stdin, and has the shim close it too: as long as the shim has the FIFO open, the task does not see the
+   * end.
+   */
   async #endStdin(): Promise<void> {
     this.record.stdinEnded = true;
     await this.#dependencies.files.write(this.record);

@@ -101,8 +101,8 @@ export class TaskIo {
 
   /**
    * Must be called when the process has exited. Processes the remaining output as long as more arrives, then closes the streams, because a
-   * child of the process may keep the output open forever. Clients that do not read are disconnected, so that the log receives the rest.
-   * Returns whether the log is complete: a hanging disk can block it forever too.
+   * child of the process might keep the output open forever. Clients that do not read are disconnected, so that the log receives the
+   * remaining output. Returns whether the log is complete: a hanging disk can block the log's writes forever too.
    */
   async finish(): Promise<boolean> {
     await endHolder(this.#holder, this.#options.directory);

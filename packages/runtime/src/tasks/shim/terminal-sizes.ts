@@ -1,6 +1,6 @@
 /**
  * Wraps `set` so that it applies one size at a time. Sizes that arrive meanwhile are coalesced: only the last one is applied. Needed
- * because shims may apply concurrent resizes in any order. Failures are ignored: they mean that the process on the terminal has exited.
+ * because shims might apply concurrent resizes in any order. Failures are ignored: they mean that the process on the terminal has exited.
  */
 export function oneSizeAtATime(
   set: (columns: number, rows: number) => Promise<unknown>,
