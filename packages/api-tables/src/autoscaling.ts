@@ -77,7 +77,7 @@ function resourceText({ name, target }: MetricSource, state: MetricState | undef
 const averageText = (state: MetricState | undefined): string =>
   state === undefined ? UNKNOWN : valueOr(state.current?.averageValue);
 
-/** Go prints a missing quantity as `<nil>`. */
+/** Formats a quantity as Go does, which prints a missing one as `<nil>`. */
 const valueOr = (quantity: JsonQuantity | undefined): string =>
   quantity === undefined ? '<nil>' : quantityText(quantity);
 

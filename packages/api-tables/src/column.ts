@@ -25,14 +25,14 @@ export type RowCondition = { type: string; status: string; reason: string; messa
 export type KindTable<T = ApiObject> = {
   columns: readonly Column<T>[];
   conditions?: (object: T) => RowCondition[] | undefined;
-  /** Compares two objects, to sort the table's rows. Default: the order of the objects. */
+  /** Compares two objects to sort the table's rows. By default, rows are in the order of the objects. */
   compare?: (a: T, b: T) => number;
 };
 
 /** Tables by `Kind.group`, or by `Kind` for the core group. */
 export type KindTables = Record<string, KindTable>;
 
-/** Defines the table for a kind whose objects are of type `T`. */
+/** Returns the table for a kind whose objects are of type `T`. */
 export function kindTable<T>(columns: readonly Column<T>[], more: Omit<KindTable<T>, 'columns'> = {}): KindTable {
   return { columns, ...more } as unknown as KindTable;
 }
@@ -51,13 +51,13 @@ export const text = <T>(...column: Text<T>): Column<T> => columnOf('string', col
 export const integer = <T>(...column: Text<T>): Column<T> => columnOf('integer', column);
 export const boolean = <T>(...column: Text<T>): Column<T> => columnOf('boolean', column);
 
-/** Makes a column visible only with `-o wide`. */
+/** Returns a copy of a column that is shown only with `-o wide`. */
 export const wide = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, priority: 1 },
   cell,
 });
 
-/** Marks the column that contains the object's name, for `kubectl get -o name` and `--show-kind`. */
+/** Returns a copy of a column marked as the one with the object's name, which `kubectl get -o name` and `--show-kind` use. */
 export const named = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, format: 'name' },
   cell,
@@ -82,7 +82,7 @@ export const isDeleted = ({ deletionTimestamp }: KubeMetadata): boolean => Boole
 
 export const sizeOf = (map: object | null | undefined): number => Object.keys(map ?? {}).length;
 
-/** Joins the first items of a list, followed by how many were omitted. */
+/** Joins the first `limit` items of a list and appends how many were omitted. */
 export function shortList(items: readonly string[], { limit = 3, empty = UNSET, separator = ',' } = {}): string {
   const shown = items.slice(0, limit).join(separator);
   if (items.length > limit) return `${shown} + ${items.length - limit} more...`;

@@ -11,7 +11,7 @@ const AGE_COLUMN: CustomColumn = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
-/** Returns a kind's table. By default, the columns are name and age. */
+/** Returns the table of a custom kind. By default, its columns are name and age. */
 export const customTable = (columns: readonly CustomColumn[] = [AGE_COLUMN]): KindTable =>
   kindTable([NAME, ...columns.map(customColumn)]);
 

@@ -51,7 +51,7 @@ function stateOf({ metadata, status }: Job): string {
   return ['FailureTarget', 'SuccessCriteriaMet'].find(is) ?? 'Running';
 }
 
-/** A job without `completions` is complete once one of its pods has succeeded. */
+/** Returns the cell for completions, such as `1/3`. A job without `completions` is complete once one of its pods has succeeded. */
 function completionsOf({ spec: { completions, parallelism = 0 }, status }: Job): string {
   const succeeded = status?.succeeded ?? 0;
   if (typeof completions === 'number') return `${succeeded}/${completions}`;

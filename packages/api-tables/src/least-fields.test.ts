@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Cell } from './column.ts';
 import { tableWith } from './row-checks.fixture.ts';
 
-/** An object that has the fields that any kind requires, and no others. */
+/** An object with only the fields that every kind requires. */
 const LEAST = {
   spec: { containers: [], scaleTargetRef: { kind: 'K', name: 'n' }, taint: {} },
   roleRef: { kind: 'K', name: 'n' },

@@ -17,7 +17,10 @@ const INGRESS: Column<Ingress>[] = [
   AGE,
 ];
 
-/** Returns the first three hosts. Like upstream, counts all rules after the third as "more", even those without a host. */
+/**
+ * Returns the first three hosts of an Ingress's rules. Like upstream, counts all rules after the third as "more", even those without a
+ * host.
+ */
 function hostsOf(rules: { host?: string }[]): string {
   const hosts = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
   const shown = hosts.slice(0, 3);
@@ -67,7 +70,7 @@ type IpAddress = KubeObject & {
   spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } };
 };
 
-/** Upstream prints the age as a cell without declaring a column for it, so kubectl does not show it. */
+/** The columns of IPAddresses. Upstream prints the age as a cell without declaring a column for it, so kubectl does not show it. */
 const IP_ADDRESS: Column<IpAddress>[] = [
   NAME,
   text('ParentRef', 'Object that has the address', ({ spec }) => {

@@ -5,7 +5,7 @@ import { ago, checkRow, DAY, tableWith } from './row-checks.fixture.ts';
 type Status = object;
 type Restarts = { restarts?: number; secondsAgo?: number; name?: string; ready?: boolean; started?: boolean };
 
-/** Returns a container status with this state. `secondsAgo`: how long ago the container's previous instance terminated. */
+/** Returns a container status with this state. `secondsAgo` is the time since the container's previous instance terminated. */
 function of(state: object, { restarts = 0, secondsAgo, ...more }: Restarts = {}): Status {
   const lastState = secondsAgo === undefined ? {} : { terminated: { exitCode: 1, finishedAt: ago(secondsAgo) } };
   return { state, restartCount: restarts, lastState, ...more };

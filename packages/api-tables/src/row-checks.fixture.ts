@@ -5,7 +5,6 @@ import { type Table, tableOf } from './table-of.ts';
 
 export const NOW_MS = Date.parse('2026-01-01T12:00:00Z');
 
-/** Returns the RFC 3339 timestamp of the given number of seconds before `NOW_MS`. */
 export const ago = (seconds: number): string => new Date(NOW_MS - seconds * 1000).toISOString();
 
 export const DAY = 86_400;
@@ -21,7 +20,6 @@ export function tableWith(key: string, ...objects: object[]): Table {
   });
 }
 
-/** Checks an object's cells, by column name. */
 export function checkRow(key: string, object: object, expected: Record<string, Cell>): void {
   const { columnDefinitions, rows } = tableWith(key, object);
   const names = columnDefinitions!.map(({ name }) => name);

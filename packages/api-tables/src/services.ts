@@ -55,7 +55,7 @@ const ENDPOINTS: Column<Endpoints>[] = [
   AGE,
 ];
 
-/** Returns every combination of ready addresses and ports. A headless service's endpoints may have no ports. */
+/** Returns every combination of ready addresses and ports; only the addresses if a headless service has no ports. */
 function readyAddresses({ addresses = [], ports = [] }: NonNullable<Endpoints['subsets']>[number]): string[] {
   if (ports.length === 0) return addresses.map(({ ip }) => ip);
   return ports.flatMap(({ port }) =>

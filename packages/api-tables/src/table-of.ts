@@ -33,26 +33,26 @@ export type Table = {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
   metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  /** Null in all tables of a watch except the first. */
+  /** The column definitions; null in all tables of a watch except the first. */
   columnDefinitions: ColumnDefinition[] | null;
   rows: TableRow[];
 };
 
 export type TableRow = { cells: Cell[]; conditions?: RowCondition[]; object: object | null };
 
-/** How much of the object each row includes (meta/v1 TableOptions). */
+/** How much of its object a table row includes (meta/v1 TableOptions). */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export type TableOptions = {
   includeObject: IncludeObject;
   resourceVersion: string;
-  /** The current time, used to compute ages. */
+  /** The current Unix time in milliseconds, from which ages are computed. */
   nowMs: number;
   continue?: string;
   remainingItemCount?: number;
   /** Whether the client already has the column definitions from an earlier table of the watch. */
   noHeaders?: boolean;
-  /** How to print a custom kind; unset for built-in kinds. */
+  /** The table definition of a custom kind; unset for built-in kinds. */
   kindTable?: KindTable;
 };
 

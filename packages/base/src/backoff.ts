@@ -49,7 +49,7 @@ export class Backoff {
     this.#entries.delete(key);
   }
 
-  /** Removes all expired entries. */
+  /** Removes the entries of all keys whose delay has expired. */
   collectGarbage(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#isExpired(entry, this.#now())) this.#entries.delete(key);

@@ -1,10 +1,13 @@
 /** A share of a byte budget: the memory used by one piece of work. */
 export type ByteShare = Disposable & {
-  /** Reserves bytes until the share is disposed of. If the budget does not have enough left, reserves nothing and returns false. */
+  /**
+   * Reserves bytes of the budget until this share is disposed of. If the budget does not have enough left, reserves nothing and returns
+   * false.
+   */
   reserve(bytes: number): boolean;
 };
 
-/** Limits the total memory used by concurrent work, such as its buffers. */
+/** Limits the total memory that concurrent work uses, for example for its buffers. */
 export class ByteBudget {
   #freeBytes: number;
 
@@ -16,7 +19,7 @@ export class ByteBudget {
     return this.#freeBytes;
   }
 
-  /** Opens a share. Dispose of it once its memory is no longer referenced. */
+  /** Opens a share of the budget. Dispose of it once the memory that it stands for is no longer referenced. */
   open(): ByteShare {
     let takenBytes = 0;
     return {

@@ -52,7 +52,6 @@ export class CachedReading<T> {
     const atMs = performance.now();
     const value = await this.#read();
     this.#last = { value, atMs };
-    // refresh the result once it is stale
     this.#next = setTimeout(() => this.#refresh(), this.#times.refreshMs).unref();
     return value;
   }

@@ -14,7 +14,10 @@ export type ChainLimits = {
 /** Applies limits to the connections of a TLS context. */
 export type LimitChains = (context: SecureContext, limits: ChainLimits) => void;
 
-/** Limits by type of peer. Public servers send at most three intermediate certificates. */
+/**
+ * Limits on the certificate chains of each type of peer. Public servers send at most three intermediate certificates, and certificates that
+ * are not verified need none.
+ */
 const LIMITS = {
   unverifiedServer: { maxBytes: 16 << 10, maxIntermediates: 0 },
   server: { maxBytes: 16 << 10, maxIntermediates: 5 },
@@ -46,7 +49,7 @@ export function clientContext(peer: 'server' | 'unverifiedServer', options: Secu
 
 /** Limits the certificate chains of a server's clients. Must be called again after each `setSecureContext`. */
 export function limitClientChains(server: Pick<Server, 'setSecureContext'>): void {
-  // node:tls has no public API for a server's secure context
+  // read an internal property, because node:tls has no public API for a server's secure context
   const { _sharedCreds: context } = server as unknown as { _sharedCreds?: SecureContext };
   limitChains?.(context ?? ({} as SecureContext), LIMITS.client); // without a context, the limiter reports that it has no effect
 }

@@ -4,6 +4,6 @@
  * either.
  */
 export function clientCiphers(): string {
-  // loaded lazily, because most commands do not use TLS
+  // load node:crypto lazily, because most commands do not use TLS
   return `${process.getBuiltinModule('node:crypto').constants.defaultCoreCipherList}:!kDHE`;
 }

@@ -20,7 +20,7 @@ export class Timer implements Disposable {
     this.#timeout = this.#start(this.#delayMs);
   }
 
-  /** Restarts the timer with its full delay. */
+  /** Restarts the timer with its full delay, as if it had just been created. */
   refresh(): void {
     if (this.#delayMs <= MAX_TIMEOUT_MS) return void this.#timeout.refresh();
     clearTimeout(this.#timeout);

@@ -23,7 +23,7 @@ const ERROR_CODES = [
   'unauthenticated',
 ] as const;
 
-/** Returns the gRPC status number of an error code. */
+/** Returns the gRPC status number of an error code, such as 5 for `not_found`. */
 export function statusNumber(code: ErrorCode): number {
   return ERROR_CODES.indexOf(code) + 1;
 }

@@ -3,7 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 /** How long synchronous work may block the event loop before it must yield. */
 const BUDGET_MS = 4;
 
-/** Splits long-running synchronous work into time slices. Once a slice `isSpent`, the work must await `renew` to let other events run. */
+/**
+ * Splits long-running synchronous work into time slices. Once `isSpent` is true, the work must await `renew`, which lets other events run.
+ */
 export class EventLoopBudget {
   #endMs = performance.now() + BUDGET_MS;
 

@@ -51,7 +51,6 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Splits bytes into pieces of random lengths, from 1 to `longest`. */
 export function* pieces(random: Random, bytes: Buffer, longest = 64): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; ) {
     const end = offset + 1 + random(longest);

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import { Limiter } from './keyed-lock.ts';
 
-/** How long a lookup may wait for its turn. Each lookup can take many seconds if the name servers do not respond. */
+/** How long a lookup can wait for its turn before it fails. Each lookup can take many seconds if the name servers do not respond. */
 const QUEUE_TIMEOUT_MS = 10_000;
 
 const HOSTS = '/etc/hosts';
@@ -38,7 +38,7 @@ export class HostLookup {
     this.#queueTimeoutMs = queueTimeoutMs;
   }
 
-  /** Has the signature of `dns.lookup`. */
+  /** Resolves a name like `dns.lookup`, with the same signature. */
   readonly lookup: LookupFunction = (name, options, callback) => {
     this.addresses(name, options).then(
       (found) => (options.all ? callback(null, found) : callback(null, found[0]!.address, found[0]!.family)),
@@ -46,7 +46,7 @@ export class HostLookup {
     );
   };
 
-  /** Returns all addresses of the name (at least one). Rejects with a getaddrinfo(3) error. */
+  /** Returns all addresses of a host name (at least one). Rejects with a getaddrinfo(3) error. */
   async addresses(name: string, options: LookupOptions = {}): Promise<LookupAddress[]> {
     const family = Number(String(options.family ?? 0).replace('IPv', ''));
     const known = isIP(name) === 0 ? this.#hosts.addressesOf(name) : [name];

@@ -91,7 +91,10 @@ export class Limiter {
     });
   }
 
-  /** Hands the slot of finished work to the first waiter. Frees it if there is none, or if more work is running than the limit allows. */
+  /**
+   * Passes the slot of finished work to the first waiting call. Frees the slot if no call is waiting, or if more calls are running than the
+   * limit allows.
+   */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#running > this.#limit) {

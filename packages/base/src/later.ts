@@ -17,7 +17,7 @@ export class Later {
     this.#waiting.set(key, { timer, work });
   }
 
-  /** Starts the work item immediately if it is still pending. */
+  /** Starts the work item with this key immediately if it is still pending. */
   begin(key: string): void {
     const waiting = this.#waiting.get(key);
     this.#waiting.delete(key);

@@ -6,11 +6,11 @@ import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
  * host do not matter to them.
  */
 
-/** Accessible only to root. This is the default for directories. */
+/** Mode of directories that only root can access; the default for directories. */
 export const PRIVATE_DIRECTORY = 0o700;
-/** Files, FIFOs and sockets that only root can access. */
+/** Mode of files, FIFOs and sockets that only root can access. */
 export const PRIVATE_FILE = 0o600;
-/** An empty file that serves as a mount point. */
+/** Mode of an empty file that serves as a mount point. */
 export const MOUNT_POINT_FILE = 0o400;
 
 /** A parent directory of user-namespaced pods' root file systems. Any user may traverse it but not list it. */
@@ -32,7 +32,7 @@ export const UNREADABLE_PROGRAM = 0o711;
 /** Directories and files that containers running as any user must be able to write to, such as an emptyDir or the termination message. */
 export const OPEN_DIRECTORY = 0o777;
 export const OPEN_FILE = 0o666;
-/** Set on the directories of a volume with `fsGroup`, so that new files inherit the directory's group. */
+/** The set-group-ID bit, set on the directories of a volume with `fsGroup`, so that new files inherit the directory's group. */
 export const SET_GROUP_ID = 0o2000;
 /**
  * Permissions added in a volume with `fsGroup`: GROUP_READABLE to read-only files, GROUP_WRITABLE to writable files, and GROUP_SEARCHABLE
@@ -58,7 +58,6 @@ export const EXECUTABLE = 0o111;
 export const WRITABLE_BY_OTHERS = 0o022;
 export const STICKY = 0o1000;
 
-/** The permission bits of a mode (inode(7)). */
 const PERMISSION_BITS = 0o777;
 
 /**

@@ -1,12 +1,12 @@
 import { PodwrightError } from './errors.ts';
 
-/** Describes a graph's nodes. */
+/** Describes the nodes of a graph to `orderGraph`. */
 export type GraphReading<Node> = {
-  /** Prefix of error messages, such as `order plugins`. */
+  /** What is being attempted, as the prefix of error messages, such as `order plugins`. */
   attempt: string;
   nameOf: (node: Node) => string;
   requirementsOf: (node: Node) => readonly string[];
-  /** Returns the nodes that satisfy a requirement; possibly none if it is optional. */
+  /** Returns the nodes that satisfy a requirement; the list can be empty. */
   meeting: (requirement: string) => readonly Node[];
   isOptional: (requirement: string) => boolean;
 };

@@ -7,7 +7,7 @@ export class RecentlyUsed<V> {
     this.#maxSize = maxSize;
   }
 
-  /** The entries, least recently set first. */
+  /** Iterates over the entries, least recently set first. */
   entries(): MapIterator<[string, V]> {
     return this.#values.entries();
   }

@@ -35,7 +35,7 @@ test('work that fails after its caller aborted causes no unhandled rejection', a
   await work.idle();
 });
 
-/** Starts work that ends only once it has been abandoned and `rolledBack` is resolved. */
+/** Returns work that rejects only after it has been abandoned and the test has resolved `rolledBack`. */
 function endlessWork() {
   const rolledBack = Promise.withResolvers<void>();
   const work = async (abandoned: AbortSignal): Promise<never> => {

@@ -38,17 +38,17 @@ export class SharedWork {
     }
   }
 
-  /** Returns how long this has been idle, in ms; 0 while work is running. */
+  /** Returns for how long no work has been running, in ms; 0 while work is running. */
   get idleMs(): number {
     return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
   }
 
-  /** Resolves once all work running now has ended, whether it succeeded or not. */
+  /** Resolves once all work that is running now has settled, whether it succeeded or not. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
   }
 
-  /** Aborts all running work, which then rolls back. */
+  /** Aborts the signals of all running work, which then rolls back. */
   abandon(): void {
     const reason = new PodwrightError('unavailable', 'the runtime is being closed');
     for (const { controller } of this.#running.values()) controller.abort(reason);

@@ -25,11 +25,11 @@ export function openResources(): string[] {
       return []; // the entry is the descriptor of this listing, which is closed by now
     }
   });
-  // libuv uses a single inotify instance for all watches and keeps it open
+  // exclude libuv's inotify instance: all watches share it, and it stays open
   return [...handles, ...files.filter((file) => file !== 'anon_inode:inotify')].sort();
 }
 
-/** Waits until all resources not in `before` have been released, and asserts that no sockets are left under the directory. */
+/** Waits until every resource that is not in `before` has been released, and asserts that no sockets remain under `directory`. */
 export async function assertNothingLeft(directory: string, before: string[]): Promise<void> {
   const left = () => without(openResources(), before);
   try {
@@ -45,7 +45,7 @@ export async function assertNothingLeft(directory: string, before: string[]): Pr
   );
 }
 
-/** Returns the multiset difference: each entry of `others` removes one equal entry. */
+/** Returns `list` without `others`: each entry of `others` removes only one equal entry. */
 function without(list: string[], others: string[]): string[] {
   const rest = [...others];
   return list.filter((one) => {

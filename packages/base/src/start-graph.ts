@@ -13,7 +13,7 @@ export type GraphPart<Parts, Name extends keyof Parts> = {
 /** A component for each name in `Parts`, which maps names to the types of the started components. */
 export type GraphParts<Parts> = { readonly [Name in keyof Parts & string]: GraphPart<Parts, Name> };
 
-/** The started components, and a function to stop them. */
+/** The components of a started graph, and a function that stops them. */
 export type StartedGraph<Parts> = {
   readonly parts: Parts;
   /** Stops the components, most recently started first. Failures are passed to `onUndoFailures`. */

@@ -38,7 +38,7 @@ export function systemErrorMessage(error: SystemError, context = ''): string {
   return object === undefined || context.includes(object) ? words : `${verb} ${object}: ${words}`;
 }
 
-/** Returns the operation that failed and its object: a path, host or address. */
+/** Returns which operation of a system error failed and on what: a path, host or address. */
 function attempt({ syscall = '', path, dest, address, port, hostname }: SystemError): {
   verb: string;
   object: string | undefined;

@@ -1,6 +1,6 @@
 import { errorMessage } from './errors.ts';
 
-/** A step that could not be undone, with the error. */
+/** A rollback step that failed, and its error. */
 export type UndoFailure = { step: string; error: unknown };
 
 /**
@@ -14,12 +14,12 @@ export class Undo {
     this.#steps.push({ name, undo });
   }
 
-  /** Drops all steps, because the work succeeded. */
+  /** Drops all rollback steps, because the work has succeeded. */
   commit(): void {
     this.#steps = [];
   }
 
-  /** Executes all steps, newest first. A failing step does not prevent the others from running. */
+  /** Executes all rollback steps, newest first. A failing step does not prevent the others from running. Returns the failures. */
   async run(): Promise<UndoFailure[]> {
     const failures: UndoFailure[] = [];
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {

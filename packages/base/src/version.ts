@@ -6,7 +6,7 @@ declare const PODWRIGHT_BUILD: string;
 /** The version of all packages. */
 export const VERSION = typeof PODWRIGHT_VERSION === 'undefined' ? '0.1.0' : PODWRIGHT_VERSION;
 
-/** The Git commit of the sources; empty if unknown. */
+/** The Git commit that the program was built from; empty if unknown. */
 export const COMMIT = typeof PODWRIGHT_COMMIT === 'undefined' ? '' : PODWRIGHT_COMMIT;
 
 /** Digest of the sources, which distinguishes builds of the same version and commit; empty if the code is not bundled. */

@@ -1,6 +1,6 @@
 import { EventLoopBudget } from './event-loop-budget.ts';
 
-/** Slack added to the wall-clock limit: work may take at most ten times its budget plus this, including waits. */
+/** Slack of the wall-clock limit: including waits, work can take at most ten times its budget plus this time. */
 const WAITS_MS = 1000;
 
 /**
@@ -12,7 +12,7 @@ export class WorkBudget {
   #leftMs: number;
   readonly #endMs: number;
   readonly #deadlineMs: number;
-  /** When the work last resumed after a wait. */
+  /** When the work last resumed after a wait (`performance.now()`). */
   #resumedMs = performance.now();
   readonly #slice = new EventLoopBudget();
 
@@ -28,7 +28,7 @@ export class WorkBudget {
     return nowMs - this.#resumedMs >= this.#leftMs || nowMs >= this.#endMs || this.isLate;
   }
 
-  /** Whether the deadline has passed. */
+  /** Whether `deadlineMs` has passed. */
   get isLate(): boolean {
     return performance.now() >= this.#deadlineMs;
   }
@@ -38,7 +38,10 @@ export class WorkBudget {
     return this.#budgetMs - this.#leftMs;
   }
 
-  /** Yields to the event loop if the current time slice is used up. Returns whether the work may continue. */
+  /**
+   * Yields to the event loop if the current time slice is used up. Returns false if the work must stop, because its budget or time is used
+   * up.
+   */
   async mayContinue(): Promise<boolean> {
     if (this.isSpent) return false;
     if (this.#slice.isSpent) await this.wait(this.#slice.renew());

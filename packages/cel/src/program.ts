@@ -13,11 +13,11 @@ export const MAX_CALL_COST = 1_000_000;
 /** Maximum number of steps of work (`Meter.spend`) per unit of the maximum cost. */
 const STEPS_PER_COST = 5;
 
-/** The values of variables, or functions that compute the value each time a variable is read. */
+/** The values of an expression's variables, by name, or functions that compute the value each time the variable is read. */
 export type Variables = Readonly<Record<string, Value | (() => Value)>>;
 
 export type Outcome = {
-  /** The cost of the evaluation, even if it failed. */
+  /** The cost of the evaluation, which is known even if the evaluation failed. */
   readonly cost: number;
 } & (
   | { readonly value: Value }
@@ -42,7 +42,7 @@ export function compile(text: string, environment: Environment): Program {
     const names = new Set(checked.names.values());
     return { type: checked.type, names, evaluate: (variables, maxCost) => run(evaluate, variables, maxCost) };
   } catch (error) {
-    // the parser accepts trees of this depth, but the stack of this process is too small for it
+    // the nesting is within the parser's limit, but too deep for the stack of this process
     if (error instanceof RangeError)
       throw new CompileError(text, [{ at: 0, message: 'expression recursion limit exceeded' }]);
     throw error;

@@ -13,16 +13,16 @@ import { awaitCertificate, createSigningRequest, isOpen, type SignerName } from 
 export type CertificateRenewalParts = {
   store: CertificateStore;
   signer: SignerName;
-  /** Returns the desired subject, which may change over time; `undefined` if it is not known yet or no certificate is wanted. */
+  /** Returns the desired subject, which can change over time; `undefined` while it cannot be determined or no certificate is wanted. */
   subject: () => CertificateSubject | undefined;
   /**
-   * Returns the client used to create requests. `hasValid` is true if it can authenticate with the current certificate, and false if it
-   * needs other credentials.
+   * Returns the client for creating certificate requests. `hasValid` is true if it can authenticate with the current certificate, and false
+   * if it needs other credentials.
    */
   client: (hasValid: boolean) => KubeClient | Promise<KubeClient>;
-  /** Called with each new certificate after it has been stored. */
+  /** Called with each renewed certificate after it has been stored. */
   onRenewed: (pair: StoredPair) => Promise<void> | void;
-  /** Called after each failed attempt. */
+  /** Called after each failed attempt to renew the certificate. */
   onFailure?: () => void;
   logger: Logger;
 };
@@ -68,7 +68,7 @@ export class CertificateRenewal {
     return this.#current?.notAfterMs;
   }
 
-  /** Why the last attempt failed; `undefined` if it succeeded. */
+  /** Returns why the last attempt to renew the certificate failed; `undefined` if it succeeded. */
   problem(): string | undefined {
     return this.#problem;
   }
@@ -88,7 +88,7 @@ export class CertificateRenewal {
     }
   }
 
-  /** Makes a single attempt; on failure, waits out the back-off before returning. */
+  /** Makes a single attempt to renew the certificate; if it fails, waits out the back-off before returning. */
   async #renew(wanted: CertificateSubject, signal: AbortSignal): Promise<void> {
     const { logger, signer, onRenewed, onFailure } = this.#parts;
     try {
@@ -131,7 +131,7 @@ export class CertificateRenewal {
       await this.#pending.remove();
       return stored;
     } catch (error) {
-      // retrying this request would fail the same way, so the next attempt creates a new one with a new key
+      // retrying this certificate request would fail the same way, so the next attempt creates a new one with a new key
       if (isFinal(error)) await this.#pending.remove();
       throw error;
     }
@@ -153,9 +153,9 @@ export class CertificateRenewal {
   }
 
   /**
-   * Returns a signal that also aborts when waiting with this client becomes pointless: if the subject changes, because a different
-   * certificate is then needed (a node's addresses may change while its request awaits approval), or if the client's own certificate
-   * expires, because another client must then wait for the request.
+   * Returns a signal that also aborts when the current client should stop waiting for the pending request: if the wanted subject changes,
+   * because a different certificate is then needed (a node's addresses might change while its request awaits approval), or if the client's
+   * own certificate expires, because another client must then wait.
    */
   #whileCurrent(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();
@@ -184,8 +184,8 @@ const SUBJECT_CHANGED = new PodwrightError('aborted', 'the subject of the certif
 const RAN_OUT = new PodwrightError('aborted', 'the certificate has expired');
 
 /**
- * Whether to give up on the request and create a new one: it was refused, was not approved within 15 minutes, or led to an unusable
- * certificate.
+ * Whether to give up on the certificate request and create a new one: it was denied, was not approved within 15 minutes, or led to an
+ * unusable certificate.
  */
 function isFinal(error: unknown): boolean {
   return ['failed_precondition', 'invalid_argument', 'deadline_exceeded'].includes(errorCode(error));

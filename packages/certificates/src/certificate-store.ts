@@ -4,7 +4,7 @@ import { isErrno, makePrivateDirectory, PodwrightError, wrapError } from '@podwr
 import { syncDirectory, writeFileDurable } from '@podwright/host';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
 
-/** A stored certificate and key, and the certificate's fields. */
+/** A stored certificate with its key, and the certificate's parsed fields. */
 export type StoredPair = CertificatePair & CertificateFacts;
 
 /**
@@ -24,14 +24,14 @@ export class CertificateStore {
     return this.#path('current');
   }
 
-  /** Path of the pending request's key. */
+  /** Path of the file with the private key of the pending certificate request. */
   get pendingPath(): string {
     return join(this.#directory, `${this.#prefix}.key.tmp`);
   }
 
   /**
-   * Returns the stored pair, even if it has expired. Must be called before `update`. Rejects with `invalid_argument` if the file is
-   * invalid.
+   * Returns the stored certificate and key, even if the certificate has expired. Must be called before `update`. Rejects with
+   * `invalid_argument` if the file is invalid.
    */
   async current(): Promise<StoredPair | undefined> {
     await this.#removeUnfinished();
@@ -70,7 +70,7 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
   }
 
-  /** Like upstream, refuses to replace the symlink if a user has put a regular file in its place. */
+  /** Like upstream, refuses to replace the symlink to the current certificate if a user has put a regular file in its place. */
   async #refuseFile(): Promise<void> {
     const link = await readlink(this.currentPath).catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';

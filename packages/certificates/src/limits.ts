@@ -2,15 +2,15 @@
 
 /** Maximum size of a certificate with its chain, in bytes. It is usually a few KiB. */
 export const MAX_CERTIFICATE_BYTES = 256 << 10;
-/** How long to wait for a request to be approved and signed before creating a new one (client-go's certificateWaitTimeout). */
+/** How long to wait for a certificate request to be approved and signed before creating a new one (client-go's certificateWaitTimeout). */
 export const CERTIFICATE_TIMEOUT_MS = 900_000;
-/** Timeout of each watch on a request, after which the watch is restarted. */
+/** Timeout of each watch on a certificate request, after which the watch is restarted. */
 export const CERTIFICATE_WATCH_SECONDS = 300;
-/** Delay before re-reading a request after an error. */
+/** Delay before rereading a certificate request after an error. */
 export const SIGNING_RETRY_MS = 1000;
 /**
- * Backoff after failed attempts. client-go's certificate manager makes five attempts, starting with a delay of 2 s, and then one every 32
- * s.
+ * Backoff after failed attempts to renew a certificate. client-go's certificate manager makes five attempts, starting with a delay of 2 s,
+ * and then one every 32 s.
  */
 export const RENEWAL_BACKOFF = { initialMs: 2000, maxMs: 32_000 };
 /**

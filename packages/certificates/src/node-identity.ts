@@ -20,7 +20,7 @@ export type NodeIdentityOptions = {
   kubeconfig: string;
   /** Kubeconfig for the initial certificate request. `kubeconfig` is written once that certificate has been issued. */
   bootstrapKubeconfig?: string;
-  /** Directory where the certificates are stored. */
+  /** Directory in which the client certificate is stored. */
   certDirectory: string;
   /** Whether to renew the client certificate. If false, only the initial one is requested. */
   rotate: boolean;
@@ -28,7 +28,7 @@ export type NodeIdentityOptions = {
   logger: Logger;
 };
 
-/** Creates a client. Tests inject their own. */
+/** Creates a Kubernetes client with these access options. Tests pass a function that returns a fake client. */
 type Connect = (access: ClusterAccess) => KubeClient;
 
 /**
@@ -82,10 +82,8 @@ export class NodeIdentity {
   readonly #clients: KubeClient[] = [];
   readonly #following: Disposable;
   #renewal: CertificateRenewal | undefined;
-  /** The client used to request certificates while there is no valid one. */
   #requestClient: KubeClient | undefined;
   #hasRequested = false;
-  /** The last logged reason why no certificate can be requested. */
   #loggedReason: string | undefined;
 
   constructor(options: NodeIdentityOptions, from: Source) {

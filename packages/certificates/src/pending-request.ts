@@ -9,7 +9,7 @@ import type { RequestName } from './signing-request.ts';
 /** The key of a pending request and, once the API server has created the request, the request's name. */
 export type PendingRequest = { key: string; asked?: RequestName };
 
-/** The first line of the file, which PEM parsers ignore. */
+/** The first line of a pending request's file, which PEM parsers ignore. */
 type Head = { subject: string; asked?: RequestName };
 
 /**

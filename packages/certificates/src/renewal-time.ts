@@ -16,7 +16,7 @@ export function renewalMs({ notBeforeMs, notAfterMs }: CertificateFacts, chance:
   return notBeforeMs + (notAfterMs - notBeforeMs) * (LEAST_SHARE + JITTER_SHARE * chance);
 }
 
-/** Whether to request a certificate now: there is none, it is for a different subject, or it is due for renewal. Pure. */
+/** Whether to request a certificate now: there is none, its subject is not the wanted one, or its renewal time has passed. Pure. */
 export function isDue(
   facts: CertificateFacts | undefined,
   wanted: CertificateSubject,

@@ -33,7 +33,7 @@ export function selfSignedCertificate({ commonName, names, notBefore, notAfter }
   };
 }
 
-/** digitalSignature and keyCertSign. The lowest two bits are unused. */
+/** The key usages digitalSignature and keyCertSign as a bit string, whose lowest two bits are unused. */
 const KEY_USAGE = bitString(Buffer.from([0b1000_0100]), 2);
 
 function extensions(names: string[]): Buffer[] {

@@ -14,7 +14,7 @@ export type Verdict =
   | { kind: 'waiting' }
   /** `certificate` is in PEM format. */
   | { kind: 'issued'; certificate: string }
-  /** Final: the request was denied, has failed or was deleted. */
+  /** A final state: the request was denied, has failed or was deleted. */
   | { kind: 'refused'; reason: string };
 
 type SigningRequest = KubeObject & {
@@ -88,7 +88,7 @@ export async function awaitCertificate(
   }
 }
 
-/** Lists and then watches a request until there is a verdict. Returns `waiting` if the watch ended without one. */
+/** Lists and then watches a CertificateSigningRequest until it is issued or refused. Returns `waiting` if the watch ends before that. */
 async function nextVerdict(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<Verdict> {
   const selection = { fieldSelector: `metadata.name=${request.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
@@ -109,7 +109,7 @@ async function nextVerdict(client: KubeClient, request: RequestName, signal: Abo
 
 const REMOVED: Verdict = { kind: 'refused', reason: 'it was deleted' };
 
-/** Returns the verdict on a request from its current state. Pure. */
+/** Returns from the status of a CertificateSigningRequest whether its certificate is issued, refused or still awaited. Pure. */
 export function verdictOf({ metadata, status }: SigningRequest, uid: string): Verdict {
   if (metadata?.uid !== uid) return { kind: 'refused', reason: 'it was deleted, and another has its name' };
   const conditions = (Array.isArray(status?.conditions) ? status.conditions : []) as Record<string, unknown>[];
@@ -132,7 +132,7 @@ export function verdictOf({ metadata, status }: SigningRequest, uid: string): Ve
 
 const MAX_REASON_LENGTH = 500;
 
-/** Whether the request still exists and has not been refused. */
+/** Whether the certificate request still exists and was neither denied nor has failed. */
 export async function isOpen(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<boolean> {
   try {
     const found = await client.get<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, { name: request.name }, { signal });

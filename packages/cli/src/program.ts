@@ -52,7 +52,6 @@ Options of every command:
 manifests, exit-codes, files, networking, settings.
 `;
 
-/** The command groups, each with the function that adds its commands. */
 const GROUPS: { names: string[]; add: (program: Command, action: Action) => void }[] = [
   { names: ['run', 'apply', 'check', 'delete'], add: addRunCommands },
   { names: ['get', 'ps', 'describe', 'events'], add: addPodCommands },

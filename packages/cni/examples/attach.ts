@@ -20,6 +20,6 @@ const attachment = { containerId: 'example', ifName: 'eth0', netnsPath, args: []
 const { ips } = await client.add(network, attachment, signal);
 console.log(`${network.name}: ${ips.map(({ address }) => address).join(', ')}`);
 
-// The attachment is recorded in the cache directory, so a different process could remove it too.
+// The attachment is recorded in the cache directory, so that a different process could also remove it.
 await client.del(attachment, network, signal);
 console.log(`attachments: ${(await client.attachments()).length}`);

@@ -89,7 +89,7 @@ export class AttachmentCache {
     rmSync(this.#path(key), { force: true });
   }
 
-  /** Returns the keys of all records, including damaged ones. */
+  /** Returns the keys of all attachment records, including damaged ones. */
   async list(): Promise<AttachmentKey[]> {
     try {
       const names = await readdir(this.#directory);
@@ -100,7 +100,9 @@ export class AttachmentCache {
     }
   }
 
-  /** Container IDs contain no `@`, so the first one in a file name separates the two parts. */
+  /**
+   * Returns the path of an attachment's record, `CONTAINERID@INTERFACE.json`. Container IDs contain no `@`, so the first `@` ends the ID.
+   */
   #path({ containerId, ifName }: AttachmentKey): string {
     return join(this.#directory, `${containerId}@${ifName}.json`);
   }

@@ -7,7 +7,7 @@ export type Attachment = {
   /** Name of the interface to create in the container, such as `eth0`. */
   ifName: string;
   netnsPath: string;
-  /** The entries of `CNI_ARGS`, in order. */
+  /** The entries of the plugin parameter `CNI_ARGS`, in order. */
   args: [string, string][];
   /** Capability arguments, by capability name. A plugin receives those for the capabilities that its configuration declares. */
   capabilityArgs: Record<string, unknown>;

@@ -36,7 +36,7 @@ test('ADD passes each result to the next plugin, and DEL runs in reverse with th
   const prevResult = { cniVersion: '1.0.0', ips: [{ address: '10.0.0.1/24' }] };
   assert.deepEqual((await fakes.request('ADD', 'second')).prevResult, prevResult);
 
-  // like a different process: a new client with a different configuration, and an attachment without parameters except its key
+  // as from a different process: a new client, a different configuration, and no parameters except the attachment's key
   const bare = { ...attachment, args: [], capabilityArgs: {}, netnsPath: '' };
   await clientOf(fakes).del(bare, listOf(['other']), bounded());
   assert.deepEqual(await fakes.journal(), ['ADD first', 'ADD second', 'DEL second', 'DEL first']);

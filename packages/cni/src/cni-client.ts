@@ -32,9 +32,9 @@ export type CniClientOptions = {
   /** Persistent directory for attachment records. Must be used only by this client. */
   cacheDirectory: string;
   deadlines?: Partial<CniDeadlines>;
-  /** Called after every plugin run. */
+  /** Called with the outcome of each plugin run. */
   onCall?: CallObserver;
-  /** Starts the plugin processes. */
+  /** Starts the processes of plugins. Default: `startByFork`. */
   start?: ProgramStarter;
   /** Traces each plugin run as part of the current operation. */
   trace?: TraceWork;
@@ -155,7 +155,10 @@ export class CniClient {
     return await this.#cache.list();
   }
 
-  /** Runs `work` exclusively for a container. If the signal aborts before `work` has started, rejects immediately and does not start it. */
+  /**
+   * Runs `work` while no other work for the same container runs. If the signal aborts before `work` has started, rejects immediately and
+   * does not start it.
+   */
   #exclusively<T>({ containerId }: AttachmentKey, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return this.#operations.shared(() => this.#containers.run(containerId, work, signal), signal);
   }
@@ -232,8 +235,8 @@ export class CniClient {
   }
 
   /**
-   * Reads the record or, if there is none, builds one from the arguments. A damaged record is ignored if a list is given. Without a list it
-   * is an error, because resources may still be allocated.
+   * Reads the attachment's record or, if there is none, builds one from the arguments. A damaged record is ignored if `list` is given.
+   * Without a list it is an error, because the attachment's resources might still be allocated.
    */
   #readOrAssume(given: Attachment, list: NetworkList | undefined): AttachmentRecord | undefined {
     const assumed = list === undefined ? undefined : { network: list, attachment: given, result: null };
@@ -257,8 +260,8 @@ export class CniClient {
   }
 
   /**
-   * Runs DEL or CHECK on the plugins in a record, in the record's order, which the caller reverses for DEL. Stops at the first error, as
-   * the specification requires: an address must not be released while a rule still refers to it.
+   * Runs DEL or CHECK for the plugins in a record, in the record's order, which the caller has reversed for DEL. Stops at the first error,
+   * as the specification requires: an address must not be released while a rule still refers to it.
    */
   async #inOrder(command: 'DEL' | 'CHECK', record: AttachmentRecord, signal: AbortSignal): Promise<void> {
     const { network, attachment, result } = record;

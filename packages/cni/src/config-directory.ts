@@ -13,7 +13,7 @@ import {
 /** The networks configured in a directory, in lexical order of their file names. The first one is used. */
 export type LoadedNetworks = {
   networks: { path: string; list: NetworkList }[];
-  /** Files that cannot be used, and why. */
+  /** Configuration files that cannot be used, and why. */
   rejected: { path: string; reason: string }[];
 };
 

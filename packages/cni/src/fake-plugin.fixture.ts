@@ -40,7 +40,7 @@ ${body}
     return text.split('\n').filter((line) => line !== '');
   }
 
-  /** The configuration that a plugin received for the last run of a command. */
+  /** Returns the configuration that a plugin received for the last run of a command. */
   async request(command: string, plugin: string): Promise<Record<string, unknown>> {
     return JSON.parse(await readFile(join(this.directory, `${command}.${plugin}.json`), 'utf8'));
   }

@@ -25,7 +25,10 @@ export function parseJsonObject(text: string, what: string): JsonObject {
   return value;
 }
 
-/** Traverses the object level by level rather than recursively, because the text is untrusted. */
+/**
+ * Whether a JSON value is nested deeper than `limit`. Traverses it level by level, because untrusted input could overflow the stack of a
+ * recursive function.
+ */
 function isDeeperThan(root: object, limit: number): boolean {
   let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

@@ -18,7 +18,7 @@ export const MAX_OUTPUT_BYTES = 1 << 20;
 /** How long an exited plugin's output may stay open, for example because the plugin has started a daemon. */
 export const LINGER_MS = 1000;
 
-/** How long the helper processes of a killed plugin may take to finish. */
+/** How long the helper processes of a killed plugin can continue before they are killed as well. */
 export const HELPER_GRACE_MS = 500;
 
 /** How long to wait for killed processes to exit. A process takes longer only if it hangs in the kernel, in which case it is abandoned. */

@@ -9,7 +9,7 @@ export type PluginConfig = {
   type: string;
   /** The capabilities declared by the configuration. */
   capabilities: string[];
-  /** `ipam.type`, if the plugin delegates address management. */
+  /** The plugin type in `ipam.type`, if the plugin delegates address management. */
   ipamType?: string;
   config: JsonObject;
 };
@@ -17,7 +17,7 @@ export type PluginConfig = {
 /** A network configuration (spec section 1), as plain data that can be represented in JSON. */
 export type NetworkList = {
   name: string;
-  /** The version to use: the newest supported one in `cniVersions`. */
+  /** The CNI version to use: the newest supported one in `cniVersions`. */
   cniVersion: string;
   cniVersions: string[];
   disableCheck: boolean;

@@ -1,7 +1,7 @@
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 import { isJsonObject } from './json.ts';
 
-/** The protocol's commands (spec section 2). */
+/** The commands of the CNI protocol (spec section 2). */
 export type CniCommand = 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS' | 'VERSION';
 
 /** The error that a plugin reported (spec section 5, "Error"). `cniCode` is undefined if the plugin's output did not have that format. */

@@ -8,7 +8,7 @@ import type { CniCommand } from './plugin-error.ts';
 export type RequestExtras = {
   prevResult?: JsonObject;
   capabilityArgs?: Record<string, unknown>;
-  /** The attachments that are still in use, for GC. */
+  /** For GC, the attachments that are still in use. */
   validAttachments?: { containerID: string; ifname: string }[];
 };
 

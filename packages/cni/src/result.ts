@@ -10,7 +10,7 @@ export type ResultIp = { address: string; prefixLength: number; gateway?: string
 /** The result of a plugin's ADD (spec section 5), normalized across all versions. */
 export type CniResult = {
   cniVersion: string;
-  /** `sandbox` is '' for an interface on the host. */
+  /** The interfaces that the plugin created. `sandbox` is '' for an interface on the host. */
   interfaces: { name: string; mac: string; sandbox: string }[];
   ips: ResultIp[];
   routes: { dst: string; gw?: string }[];
@@ -54,8 +54,8 @@ const familySchema = z.object({ ip: cidr, gateway: gatewaySchema, routes }).null
 const legacySchema = z.object({ ip4: familySchema, ip6: familySchema, dns });
 
 /**
- * Decodes the result of ADD. `requestedVersion` is the version of the request, and is also assumed for a result without a version. If only
- * one of the two versions is older than 0.3.0, the result is an error, because the next plugin could not read it.
+ * Decodes the result of ADD. `requestedVersion` is the CNI version of the request, and is also assumed for a result without a version.
+ * Throws if only one of the two versions is older than 0.3.0, because the next plugin could not read such a result.
  */
 export function decodeResult(output: string, requestedVersion: string): CniResult {
   const raw = parseJsonObject(output, 'the result');

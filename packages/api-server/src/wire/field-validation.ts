@@ -1,10 +1,10 @@
 import { strictDecodingMessage } from '@podwright/kube-schema';
 import { type ParsedBody, yamlStrictProblem } from './parsed-body.ts';
 
-/** How to treat unknown and duplicate fields (`fieldValidation` query parameter). */
+/** How the server treats unknown and duplicate fields in a request body (`fieldValidation` query parameter). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** Adds a warning to the response. */
+/** Adds a warning to the API response. */
 export type Warn = (message: string) => void;
 
 /**

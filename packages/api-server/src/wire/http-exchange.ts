@@ -5,10 +5,10 @@ import type { Duplex, Readable } from 'node:stream';
 /** The subset of node:http and node:http2 requests that the API server uses. */
 export type HttpRequest = Readable & {
   readonly method?: string;
-  /** The path and query, as sent. */
+  /** The request's path and query, as sent by the client. */
   readonly url?: string;
   readonly headers: IncomingHttpHeaders;
-  /** Alternating header names and values. */
+  /** The request's header names and values, alternating. */
   readonly rawHeaders: string[];
   readonly httpVersionMajor: number;
 };
@@ -21,9 +21,9 @@ export type HttpResponse = EventEmitter & {
   readonly statusCode: number;
   readonly writableEnded: boolean;
   readonly writableNeedDrain: boolean;
-  /** HTTP/1 only: the connection. */
+  /** The response's connection, used only for HTTP/1. */
   readonly socket: Corked | null;
-  /** HTTP/2 only: the stream. */
+  /** The response's stream, set only for HTTP/2. */
   readonly stream?: Corked;
   setHeader(name: string, value: string | string[]): unknown;
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
@@ -33,7 +33,7 @@ export type HttpResponse = EventEmitter & {
   destroy(error?: Error): unknown;
 };
 
-/** Objects in the request and response bodies, if they are single objects. */
+/** The object in the request body and the object in the response body. Unset for bodies that are not single objects. */
 export type ObservedBodies = {
   request?: object;
   response?: object;
@@ -47,9 +47,11 @@ export type ObservedBodies = {
 export type LargeBody = {
   /** Aborts with a 429 if the server drops the body because the total size of all request bodies exceeds the limit. */
   refused: AbortSignal;
-  /** Counts the bytes of the body currently in memory. Throws 429 if the total size of all request bodies exceeds the limit. */
+  /** Updates the number of bytes of the body held in memory. Throws 429 if the total size of all request bodies exceeds the limit. */
   received(bytes: number): void;
-  /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
+  /**
+   * Waits until it is this body's turn to be processed. Rejects with 429 if the server has dropped the body, or with the signal's reason.
+   */
   turn(signal?: AbortSignal): Promise<void>;
   /**
    * Waits for a turn to process a stored object of this size, which is treated like a request body of the same size. Returns immediately if

@@ -2,23 +2,22 @@
 import type { JsonPath } from '@podwright/kube-schema';
 import { MAX_VALUES, tooManyValues } from './check-values.ts';
 
-/** Maximum number of duplicate fields to report. */
 const MAX_DUPLICATES = 100;
-/** Maximum nesting depth, as in Go. */
+/** Maximum nesting depth, as in Go's encoding/json. */
 const MAX_DEPTH = 10_000;
 
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const STRING_PART = /[^"\\\u0000-\u001f]*/y;
 
-/** A JSON syntax error, with Go's message. */
+/** A JSON syntax error, worded as in Go's encoding/json. */
 export class JsonSyntaxError extends Error {}
 
-/** A list or object being scanned. */
+/** A JSON list or object being scanned. */
 type Level = {
-  /** An object's field names so far; undefined for lists. */
+  /** The field names of an object scanned so far; undefined for lists. */
   names: Set<string> | undefined;
-  /** The current field name or list index. */
+  /** The field name or list index being scanned. */
   step: string | number;
   isEmpty: boolean;
 };
@@ -64,7 +63,7 @@ class JsonScanner {
     else throw this.#unexpected('looking for beginning of value');
   }
 
-  /** Scans the next element or field of the innermost list or object, or its end. */
+  /** Scans the next element of the innermost list or the next field of the innermost object, or its closing bracket. */
   #goOn(level: Level): void {
     const isObject = level.names !== undefined;
     const next = this.#next();
@@ -94,7 +93,6 @@ class JsonScanner {
     this.#at += 1;
   }
 
-  /** Scans a quoted string and returns its value. */
   #string(): string {
     const begin = this.#at;
     this.#at += 1;
@@ -154,7 +152,7 @@ class JsonScanner {
   }
 }
 
-/** Formats a character in single quotes, like Go. */
+/** Formats a character in single quotes for a syntax error, like Go's encoding/json (`quoteChar`). */
 function quotedCharacter(character: string): string {
   if (character === "'") return String.raw`'\''`;
   if (character === '"') return `'"'`;

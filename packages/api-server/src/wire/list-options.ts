@@ -12,15 +12,15 @@ export type ListParameters = {
   resourceVersion: string;
   resourceVersionMatch: string;
   timeoutSeconds: number | undefined;
-  /** 0 means no limit. */
+  /** Maximum number of objects to return; 0 means no limit. */
   limit: number;
   continue: string;
   sendInitialEvents: boolean | undefined;
 };
 
 /**
- * Reads the list parameters. Throws 400 if a number is malformed, and 422 with upstream's field errors. Watches start with the existing
- * objects, unless a resource version or another parameter says otherwise.
+ * Reads the list parameters. Throws 400 if a number is malformed, and 422 with upstream's field errors. By default, a watch starts with the
+ * existing objects; a resource version or `sendInitialEvents` can change that.
  */
 export function listParameters(query: URLSearchParams, { isWatch }: { isWatch: boolean }): ListParameters {
   const values = new QueryValues(query);

@@ -1,6 +1,6 @@
 import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 
-/** The media types in which objects can be encoded, in upstream's order. */
+/** The media types in which objects can be encoded, in the order in which upstream lists them in errors; the first one is the default. */
 export const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE] as const;
 
 /** The media types of objects of custom kinds. */

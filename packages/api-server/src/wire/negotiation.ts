@@ -4,13 +4,13 @@ import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
 import { CUSTOM_MEDIA_TYPES, MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 
-/** The kind an object or list is converted to for the response. */
+/** The kind that the Accept header requests for an object or list, such as Table or PartialObjectMetadata. */
 export type Conversion = {
   kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   version: 'v1' | 'v1beta1';
 };
 
-/** How to encode a response. */
+/** The negotiated encoding of a response. */
 export type OutputFormat = {
   mediaType: ObjectMediaType;
   isPretty: boolean;

@@ -3,7 +3,7 @@ import type { JsonPath } from '@podwright/kube-schema';
 import { checkValues } from './check-values.ts';
 import { JsonSyntaxError, scanJson } from './json-scanner.ts';
 
-/** A parsed JSON or YAML body. */
+/** A parsed JSON or YAML request body. */
 export type ParsedBody = {
   value: unknown;
   /** The paths of duplicate fields in a JSON body. */
@@ -18,7 +18,7 @@ export class BodySyntaxError extends Error {}
 /** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json, or 413 if there are too many values. */
 export function parseJsonBody(text: string): ParsedBody {
   try {
-    // both are needed: only the scanner finds duplicate fields, and only JSON.parse returns the value
+    // both calls are needed: only `scanJson` finds duplicate fields, and only `JSON.parse` returns the value
     const duplicates = scanJson(text);
     const value: unknown = JSON.parse(text);
     checkValues(value);

@@ -22,7 +22,7 @@ export class QueryValues {
     return value === null ? undefined : value !== '0' && value.toLowerCase() !== 'false';
   }
 
-  /** Returns an int64, or undefined if the parameter is absent. */
+  /** Returns a parameter as an int64, or undefined if it is absent. Throws 400 if it is not an integer. */
   integer(name: string): number | undefined {
     const value = this.#query.get(name);
     if (value === null) return undefined;

@@ -32,7 +32,7 @@ async function plainBody(exchange: Sent): Promise<Buffer> {
   return decompressed(sent);
 }
 
-/** Collects the body without `for await`, which would destroy the request and its connection once the limit is exceeded. */
+/** Collects a request's body without `for await`, which would destroy the request and its connection once the limit is exceeded. */
 function collected({ request, largeBody, ...exchange }: Sent): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const signal = largeBody === undefined ? exchange.signal : AbortSignal.any([exchange.signal, largeBody.refused]);

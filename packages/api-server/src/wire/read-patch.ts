@@ -4,7 +4,7 @@ import { CUSTOM_PATCH_MEDIA_TYPES, mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMed
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';
 import type { SentBody } from './sent-body.ts';
 
-/** A patch body, as sent. */
+/** A parsed patch body. */
 export type PatchBody = {
   mediaType: PatchMediaType;
   patch: unknown;

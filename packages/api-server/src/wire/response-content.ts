@@ -9,29 +9,30 @@ export type AnyObject = StoredObject | ApiObject;
 
 /** A list of objects, as returned by the registry. */
 export type ObjectPage = {
-  /** The revision at which the list was read. */
+  /** The store's revision at which the list was read. */
   revision: number;
   objects: readonly AnyObject[];
-  /** Continue token for the next chunk. */
+  /** Token for requesting the next chunk of the list. */
   continue?: string;
   remainingItemCount?: number;
 };
 
-/** How to encode a resource's objects. */
+/** How to encode the objects of a resource in a response. */
 export type ResourceEncoding = {
   format: OutputFormat;
   schema: Schema;
-  /** The objects' kind, in the URL's version. */
+  /** The kind of the objects, in the API version of the request's URL. */
   resource: GroupVersionKind & { listKind?: string };
   /**
-   * Converts objects to the version stored by upstream, from which table columns are computed. Absent if they already have that version.
+   * Converts an object to the API version in which upstream stores it, because table columns are computed from that version. Unset if the
+   * objects already have it.
    */
   toStored?: (object: ApiObject) => ApiObject;
-  /** The `includeObject` query parameter, for tables. */
+  /** How much of its object each table row includes (`includeObject` query parameter). */
   includeObject: IncludeObject;
-  /** The current time, used to compute the ages in tables. */
+  /** The current Unix time in milliseconds, from which tables compute ages. */
   nowMs: number;
-  /** Waits until the next slice of a long list may be encoded (`SliceTurns`). */
+  /** Waits for this caller's turn to encode the next slice of a long list (`SliceTurns`). */
   turn?: () => Promise<void>;
 };
 

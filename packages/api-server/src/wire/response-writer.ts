@@ -18,13 +18,13 @@ const GZIP_THRESHOLD_BYTES = 128 << 10;
 
 const NOT_MODIFIED = 304;
 
-/** Sends the response to a request, including all warnings added before. */
+/** Sends the response to a request, including the warnings collected until then. */
 export class ResponseWriter {
   readonly exchange: HttpExchange;
   readonly warnings: Warnings;
   readonly #schema: Schema;
 
-  /** `warnings`: added by earlier steps of the request. */
+  /** `warnings`: the warnings added while the request was handled before the response. */
   constructor(exchange: HttpExchange, schema: Schema, warnings = new Warnings()) {
     this.exchange = exchange;
     this.warnings = warnings;
@@ -54,7 +54,7 @@ export class ResponseWriter {
     await sendWatch(events, { ...options, writer: this });
   }
 
-  /** Sends text or pre-encoded bytes, e.g. a discovery document. */
+  /** Sends text or pre-encoded bytes, such as a discovery document, with this status code. */
   async bytes(status: number, body: Body, headers?: OutgoingHttpHeaders): Promise<void> {
     await this.#send(status, body, headers);
   }
@@ -106,7 +106,7 @@ export class ResponseWriter {
     response.end();
   }
 
-  /** Sends a long list while it is being encoded. Its length is unknown, and it is compressed if the client accepts gzip. */
+  /** Sends a long list while it is being encoded, and therefore without Content-Length. Compresses it if the client accepts gzip. */
   async #sendSlices({ contentType, slices }: SlicedBody): Promise<void> {
     const { request, response, signal, untilDurable } = this.exchange;
     if (response.headersSent) return;
@@ -130,6 +130,5 @@ export class ResponseWriter {
   }
 }
 
-/** Returns the `Vary` header of a compressed response. */
 const varyOf = ({ vary }: OutgoingHttpHeaders): string =>
   vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`;

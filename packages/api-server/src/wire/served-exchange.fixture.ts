@@ -18,7 +18,6 @@ export type OpenResponse = { status: number; headers: IncomingHttpHeaders; body:
 export type ServedExchange = AsyncDisposable & {
   port: number;
   open: (sent: SentRequest, body?: Uint8Array | string) => Promise<OpenResponse>;
-  /** Sends a request on a new connection and reads the whole response. */
   send: (
     sent: SentRequest,
     body?: Uint8Array | string,

@@ -9,7 +9,7 @@ const MAX_ONE = 256;
 export class Warnings {
   readonly #texts = new Set<string>();
 
-  /** Adds a warning unless it is a duplicate. */
+  /** Adds a warning, unless the response already has the same one. */
   readonly add = (text: string): void => {
     if (text !== '' && this.#texts.size < MAX_TOTAL) this.#texts.add(text);
   };

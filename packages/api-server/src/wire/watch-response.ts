@@ -9,17 +9,17 @@ import { GROUP_BYTES, piecesOf, waitForRoom, writeGroup } from './write-parts.ts
 /** Clients that do not read for this long are disconnected. If they are still alive, they resume the watch. */
 const MAX_STALL_MS = 60_000;
 
-/** The events of a watch, and how to send them. */
+/** How to send the events of a watch. */
 export type WatchResponseOptions = {
   encoding: ResourceEncoding;
   encoder: EventEncoder;
-  /** Aborts when the watch must end: at its timeout or on shutdown. The iteration must end soon afterwards. */
+  /** Aborts when the watch must end: at its timeout or on server shutdown. The iteration of events must then end soon. */
   signal: AbortSignal;
-  /** How long a client may go without reading. Default: one minute. */
+  /** How long a client can go without reading before it is disconnected. Default: one minute. */
   maxStallMs?: number;
 };
 
-/** A response writer that has not sent anything yet. */
+/** A response writer that has not sent the response's headers yet. */
 export type UnsentWriter = {
   exchange: Pick<HttpExchange, 'response'>;
   begin: (status: number, headers: OutgoingHttpHeaders) => void;
@@ -39,7 +39,7 @@ export async function sendWatch(
   const isJson = mediaType === 'application/json';
   writer.begin(200, { 'content-type': isJson ? mediaType : `${mediaType};stream=watch` });
   let isFirst = true;
-  /** Whether only part of the last event was sent. */
+  /** Whether only part of the last event has been written to the response. */
   let isCut = false;
   let group: Uint8Array[] = [];
   let bytes = 0;

@@ -9,7 +9,7 @@ import { QueryValues } from './query-values.ts';
 
 export type WriteOptions = {
   dryRun: boolean;
-  /** '' if the query does not name a field manager. */
+  /** The name of the field manager; '' if the query does not name one. */
   fieldManager: string;
   fieldValidation: FieldValidation;
 };
@@ -18,7 +18,7 @@ export type PatchOptions = WriteOptions & { force?: boolean };
 
 const META = 'meta.k8s.io';
 
-/** Throws 422 if the options are invalid. */
+/** Throws 422 with these field errors if there are any. `kind`: the kind of the options, such as ListOptions. */
 export function checkOptions(kind: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: META, kind }, '', errors);
 }
@@ -43,7 +43,7 @@ export function patchOptions(query: URLSearchParams, mediaType: PatchMediaType):
   return force === undefined ? options : { ...options, force };
 }
 
-/** Validates the values of `dryRun`. */
+/** Returns a field error if `dryRun` has a value other than `All`. */
 export const dryRunErrors = (dryRun: readonly string[]): FieldError[] =>
   dryRun.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRun, ['All'])];
 

@@ -9,7 +9,7 @@ import type { HttpResponse } from './http-exchange.ts';
  */
 export const GROUP_BYTES = 48 << 10;
 
-/** Splits buffers that are larger than a group into slices of group size, without copying them. */
+/** Splits buffers larger than `GROUP_BYTES` into slices of that size, without copying them. */
 export function* piecesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   for (const part of parts)
     if (part.length <= GROUP_BYTES) yield part;

@@ -11,10 +11,12 @@ const MAX_CHUNK_LINE_BYTES = 4096;
 const FREE_CHUNK_BYTES = 16;
 const MAX_EXCESS_BYTES = 16 << 10;
 
-/** A body, possibly incomplete. `isCut`: it exceeds the caller's limit. `error`: it could not be read to the end. */
+/**
+ * An HTTP response body. `isCut`: it was longer than the caller's limit, so its rest is missing. `error`: reading it failed before its end.
+ */
 export type AnswerBody = { bytes: Buffer; isCut: boolean; error?: Error };
 
-/** Reads a body up to `maxBytes`. */
+/** Reads a response body. Bytes beyond `maxBytes` are left unread. */
 export function* readBody(input: AnswerInput, framing: Framing, maxBytes: number): Step<AnswerBody> {
   const body = new BoundedBytes(maxBytes);
   try {

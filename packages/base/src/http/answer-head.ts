@@ -1,11 +1,11 @@
 import type { AnswerInput, Step } from './answer-input.ts';
 
-/** The status line and header fields of a response. */
+/** The status line and header fields of an HTTP response. */
 export type AnswerHead = {
   status: number;
   /** The reason phrase of the status line. */
   reason: string;
-  /** Values by lowercase field name, in the order received. */
+  /** Header field values by lowercase field name, in the order received. */
   fields: Map<string, string[]>;
   framing: Framing;
 };
@@ -21,7 +21,7 @@ const NO_BODY: Framing = { until: 'length', bytes: 0 };
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** The number of bytes that response heads may still take up, including those of interim (1xx) responses. */
+/** The number of bytes left for response heads, including those of interim (1xx) responses. */
 export type HeadBudget = { bytes: number };
 
 /**
@@ -64,7 +64,7 @@ function* readFields(input: AnswerInput, budget: HeadBudget): Step<Map<string, s
 
 const isBlank = (byte: number | undefined) => byte === SPACE || byte === TAB;
 
-/** Reads a line and strips its line ending, CRLF or a bare LF. */
+/** Reads a line of a response head, without its CRLF or bare LF. */
 function* readLine(input: AnswerInput, budget: HeadBudget): Step<string> {
   const line = yield* input.line(budget.bytes);
   if (line === undefined) throw malformed('unexpected EOF');

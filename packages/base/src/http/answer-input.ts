@@ -10,7 +10,7 @@ export class AnswerInput {
   #end = 0;
   #closed: { error: Error | undefined } | undefined;
 
-  /** Adds bytes received from the connection. The caller may reuse the chunk. */
+  /** Adds bytes received from the connection. They are copied, so the caller may reuse the chunk. */
   add(chunk: Buffer): void {
     if (this.#buffer.length - this.#end < chunk.length) this.#makeRoom(chunk.length);
     this.#buffer.set(chunk, this.#end);
@@ -61,7 +61,7 @@ export class AnswerInput {
     return bytes;
   }
 
-  /** Whether the connection has ended. Throws if it ended with an error. */
+  /** Whether the server has closed the connection. Throws the error with which the connection failed. */
   #isAtEnd(): boolean {
     if (this.#closed?.error !== undefined) throw this.#closed.error;
     return this.#closed !== undefined;

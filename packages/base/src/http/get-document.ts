@@ -21,7 +21,7 @@ export type DocumentOptions = {
   maxBytes: number;
   /** Returns the error to reject with if the body is larger than `maxBytes`. */
   refusal: () => Error;
-  /** Called for each redirect. Must throw if it may not be followed. */
+  /** Called before a redirect is followed. Throws to reject the redirect. */
   checkRedirect: (from: URL, to: URL) => void;
   signal: AbortSignal;
 };
@@ -46,7 +46,7 @@ export async function getDocument(first: URL, options: DocumentOptions): Promise
   throw new Error(`more than ${MAX_REDIRECTS} redirects`);
 }
 
-/** Sends one request on a new connection. */
+/** Sends a single request on a new connection, without following redirects. */
 async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument> {
   const { signal, maxBytes } = options;
   signal.throwIfAborted();

@@ -6,7 +6,6 @@ import { readAnswer } from './read-answer.ts';
 
 const limits = { maxHeadBytes: 256 << 10, maxBodyBytes: 10 << 10 };
 
-/** Reads a response arriving in pieces of `pieceBytes`. */
 function read(raw: string, pieceBytes = raw.length || 1) {
   const connection = new PassThrough();
   const reading = readAnswer(connection, limits);

@@ -1,6 +1,8 @@
 import type { Span } from './tracer.ts';
 
-/** Limits of the store. The oldest traces are dropped first. Further spans of a full trace are not stored. */
+/**
+ * Limits of a span store. Beyond `traces`, the oldest trace is dropped; beyond `spansPerTrace`, further spans of the trace are not stored.
+ */
 export type SpanStoreBounds = { traces: number; spansPerTrace: number };
 
 /** Stores the spans of the most recent traces. */

@@ -4,10 +4,10 @@ export type TraceContext = { traceId: string; spanId: string; sampled: boolean }
 /** The HTTP header and gRPC metadata key that carries the trace context. */
 export const TRACEPARENT = 'traceparent';
 
-/** Format of the header: version, trace ID, span ID and flags. Later versions may append fields after another dash. */
+/** Format of a traceparent header: version, trace ID, span ID and flags. Later versions may append fields after another dash. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Maximum length of a header; longer ones are ignored. No version of the specification needs as many characters. */
+/** Maximum length of a traceparent header; longer ones are ignored. No version of the specification needs as many characters. */
 const MAX_LENGTH = 512;
 
 /** Parses a traceparent header. Returns `undefined` if it is malformed, because the specification requires ignoring such headers. */

@@ -4,12 +4,12 @@ import type { TraceContext } from './trace-context.ts';
 
 /** A unit of work with its start and end, in fractional Unix milliseconds. */
 export type Span = TraceContext & {
-  /** ID of the parent span; absent for the root span. */
+  /** Span ID of the parent span; unset for a trace's root span. */
   parentId?: string;
   name: string;
   startMs: number;
   endMs: number;
-  /** Error message, if the work failed. */
+  /** The error's message, if the span's work failed. */
   error?: string;
   /** Attributes for the trace collector. */
   attributes?: Record<string, string>;
@@ -40,7 +40,7 @@ export const untraced: TraceWork = (_name, work) => work();
 /** Maximum length of span names and error messages; longer ones are truncated. */
 const MAX_TEXT = 300;
 
-/** The span of running work. No child spans are added to it once the work has ended. */
+/** The span of work in progress. Once `ended` is set, work that still runs in its context no longer adds child spans. */
 type Live = { context: TraceContext; ended: boolean };
 
 /**
@@ -67,7 +67,7 @@ export class Tracer {
     return [...this.#open];
   }
 
-  /** Runs work in a span that the caller passes to the sink itself. */
+  /** Runs work in a span with this context. Unlike `record`, does not pass the span to the sink; the caller does. */
   async within<T>(context: TraceContext, work: () => Promise<T>): Promise<T> {
     const live: Live = { context, ended: false };
     try {

@@ -126,7 +126,8 @@ class Checker {
   }
 
   /**
-   * Returns the common type of the elements, or `dyn` if their types differ. `literal-checks.ts` later rejects most lists of mixed types.
+   * Returns the common type of two elements of a list or map literal, or `dyn` if their types differ. `literal-checks.ts` later rejects
+   * most lists of mixed types.
    */
   #join(known: CelType | undefined, type: CelType): CelType {
     if (known === undefined) return type;
@@ -222,7 +223,7 @@ class Checker {
     return this.problems.length > known ? types.ERROR : types.BOOL;
   }
 
-  /** Returns the signature with fresh type parameters, so that calls of the same function do not share them. */
+  /** Returns an overload's signature with fresh type parameters, so that calls of the same function do not share them. */
   #instance({ parameters, result }: Overload): { expected: readonly CelType[]; returned: CelType } {
     const own = new Map<string, CelType>();
     const rename = (type: CelType): CelType => {

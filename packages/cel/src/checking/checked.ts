@@ -2,7 +2,7 @@ import type { Overload } from '../functions/overload.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
 import type { CelType } from '../types/types.ts';
 
-/** A type-checked expression, with its names and calls resolved. */
+/** A type-checked CEL expression, with its names and calls resolved. */
 export type Checked = {
   readonly expression: Expression;
   readonly type: CelType;

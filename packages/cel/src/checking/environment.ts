@@ -2,10 +2,10 @@ import type { FunctionTable } from '../functions/overload.ts';
 import type { CelType } from '../types/types.ts';
 import * as types from '../types/types.ts';
 
-/** The variables, functions and message types that an expression can use. */
+/** The variables, functions and message types available to a CEL expression. */
 export type Environment = {
   readonly functions: FunctionTable;
-  /** Types of the variables. */
+  /** The types of the variables, by name. */
   readonly variables: Readonly<Record<string, CelType>>;
   /** Returns the type of a message that expressions can create, such as `Object.spec`. Default: there are no messages. */
   readonly messages?: (name: string) => CelType | undefined;

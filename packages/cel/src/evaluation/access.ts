@@ -3,12 +3,12 @@
 import { textOf } from '../values/texts.ts';
 import { CelError, CelList, CelMap, noOverload, Optional, typeName, Uint, type Value } from '../values/values.ts';
 
-/** Returns the error for a missing key. */
+/** Returns cel-go's error for a missing map key or field. */
 export const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}`);
 
 const shown = (key: Value): string => (key instanceof Uint ? String(key.value) : (textOf(key) ?? typeName(key)));
 
-/** Returns a list element or map entry. Throws `CelError` if it does not exist. If the operand is an optional, so is the result. */
+/** Returns a list element or map entry. Throws `CelError` if it does not exist. For an optional operand, returns an optional. */
 export function access(operand: Value, key: Value): Value {
   if (operand instanceof Optional) return accessOptional(operand, key);
   const found = find(operand, key);

@@ -15,7 +15,7 @@ export type FoldParts = {
   readonly accumulator: number;
 };
 
-/** Plans a loop. */
+/** Returns the plan of a loop (fold). */
 export function foldPlan(parts: FoldParts): Plan {
   const { range, start, result, accumulator } = parts;
   return {
@@ -45,13 +45,13 @@ function step(frame: Frame, { condition, step: next, accumulator }: FoldParts): 
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     frame.slots[accumulator] = error;
-    // only a loop condition can absorb the error; a loop without a condition ends here
+    // only the loop's condition can absorb an error in the accumulator; a loop without a condition therefore ends with the error
     return condition.constant === undefined;
   }
   return true;
 }
 
-/** Yields keys and values. Like upstream, a null field of an object has an error as its value. */
+/** Yields the keys and values of a list or map. Like upstream, yields an error as the value of an object's null field. */
 function* pairs(values: CelList | CelMap, hasSecond: boolean): Iterable<readonly [Value, Value | CelError]> {
   if (values instanceof CelList) {
     for (let index = 0; index < values.size; index++) {
@@ -87,7 +87,7 @@ class GrowingList extends CelList {
   }
 }
 
-/** Plans appending an element to a loop's list. */
+/** Returns the plan of a loop step that appends an element to the loop's list. */
 export function appendPlan(accumulated: Plan, element: Plan): Plan {
   return {
     evaluate: (frame) => {
@@ -108,7 +108,7 @@ function copied(list: CelList): GrowingList {
   return growing;
 }
 
-/** Plans inserting a key and its value, or all entries of another map, into a loop's map. */
+/** Returns the plan of a loop step that inserts a key and its value, or all entries of another map, into the loop's map. */
 export function insertPlan(accumulated: Plan, parameters: readonly Plan[]): Plan {
   return {
     evaluate: (frame) => {

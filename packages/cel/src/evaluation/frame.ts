@@ -1,7 +1,7 @@
 import type { CelError, Value } from '../values/values.ts';
 import type { Meter } from './meter.ts';
 
-/** The state of one evaluation. */
+/** The state of one evaluation of an expression. */
 export type Frame = {
   readonly meter: Meter;
   /** Loop variables, by slot number. Reading a variable that holds an error throws the error. */
@@ -20,7 +20,7 @@ export type Evaluate = (frame: Frame) => Value;
 export type Plan = {
   readonly evaluate: Evaluate;
   readonly attribute?: { readonly resolve: Evaluate; readonly rootCost: number };
-  /** Set if the value is known at planning time. */
+  /** The value of the expression, if it is known at planning time. */
   readonly constant?: { readonly value: Value };
 };
 

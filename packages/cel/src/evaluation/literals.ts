@@ -43,7 +43,7 @@ export function mapPlan(entries: readonly (Part & { readonly key: Plan })[]): Pl
   return constantPlan(new ValueMap(new Map(found.map(([key, value]) => [mapKey(key), [key, value]]))));
 }
 
-/** Returns `undefined` if an optional element has no value. */
+/** Evaluates an element of a list literal. Returns `undefined` for an optional element without a value, which the list omits. */
 function elementValue({ plan, isOptional }: Part, frame: Frame): Value | undefined {
   const value = plan.evaluate(frame);
   if (!isOptional) return value;

@@ -1,4 +1,4 @@
-/** Plans of operators that may return a result even though an operand failed or was not evaluated. */
+/** Plans of operators that can return a result although an operand has failed or is not evaluated, such as `&&` and `?:`. */
 import { CelError, noOverload, Optional, type Value } from '../values/values.ts';
 import type { Evaluate, Frame, Plan } from './frame.ts';
 import { attributePlan } from './frame.ts';

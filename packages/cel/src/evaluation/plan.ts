@@ -194,7 +194,7 @@ class Planner {
       try {
         return evaluate(frame);
       } catch (error) {
-        // a call that fails costs 1, even if only one of its arguments has failed
+        // a failing call costs 1, even if only one of its arguments failed
         if (error instanceof CelError) frame.meter.charge(1);
         throw error;
       }
@@ -235,7 +235,10 @@ function finder(overloads: readonly Overload[]): (values: readonly Value[]) => O
   };
 }
 
-/** Converts a constant at planning time. If that fails, plans the call instead, so that the error occurs during evaluation. */
+/**
+ * Calls a conversion with a constant argument at planning time. If the conversion fails, plans the call instead, so that the error occurs
+ * during evaluation.
+ */
 function converted(find: (values: readonly Value[]) => Overload, value: Value, evaluate: Evaluate): Plan {
   try {
     const unlimited = { spend: () => {}, remaining: Infinity, characters: (text: string) => text.length };

@@ -60,7 +60,7 @@ function ip(text: string): IpValue {
   return new IpValue(parsed);
 }
 
-/** Returns Go's messages for the most common mistakes. */
+/** Returns why a string is not an IP address, in the words of Go's netip.ParseAddr for the most common mistakes. */
 function ipProblem(text: string): string {
   if (!/[.:]/.test(text)) return 'unable to parse IP';
   if (text.includes(':')) return 'each colon-separated field must have at least one digit';

@@ -19,7 +19,7 @@ class Format extends Opaque {
   readonly typeName = TYPE;
   readonly name: string;
   readonly problems: Problems;
-  /** Length of upstream's regular expression, which determines the cost. */
+  /** Length of upstream's regular expression for this format, which determines the cost of validating a string. */
   readonly patternLength: number;
 
   constructor(name: string, patternLength: number, problems: Problems) {

@@ -28,7 +28,7 @@ import {
 
 const COMPARABLE = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
 
-/** Returns the cost of reading a value, including all nested values. */
+/** Returns the cost of reading a value, including all values nested in it. */
 function readCost(value: Value): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * 0.1);
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1);
@@ -41,12 +41,12 @@ function readCost(value: Value): number {
 /** The cost of Kubernetes list functions that read all elements of the list. */
 export const elementsCost: CallCost = ([list]) => readCost(list!);
 
-/** The cost of functions that return a list. */
+/** Returns the cost of a function that returns a list of this size. */
 const listCost = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + LIST_COST;
 
 const resultCost: CallCost = (_, result) => listCost(sizeOf(result));
 
-/** The cost of functions that compare elements pairwise. */
+/** Returns the cost of a function that compares the elements of a list pairwise. `index`: which argument the list is. */
 const pairsCost =
   (index: number): CallCost =>
   (parameters) => {

@@ -4,7 +4,6 @@ import { PatternError } from '../patterns/pattern-error.ts';
 import { CelError, ValueList } from '../values/values.ts';
 import { type Evaluation, type FunctionTable, overload, patternCost } from './overload.ts';
 
-/** Maximum number of compiled patterns in a cache. */
 const MAX_PATTERNS = 64;
 /** Steps charged for each character of a pattern being compiled. */
 const COMPILE_STEPS = 20;

@@ -2,9 +2,7 @@
 import { isEqual, type Work } from '../values/comparison.ts';
 import { CelList, CelMap, type ListMode, type Value } from '../values/values.ts';
 
-/**
- * Merges the second list into the first: appends missing elements, and replaces elements that have the same keys in a list of type `map`.
- */
+/** Merges list `other` into list `one`: appends missing elements; in lists of type `map`, replaces elements with the same keys. */
 export function mergedLists(one: CelList, other: CelList, work: Work): CelList {
   const { mode } = one;
   const elements = [...one];

@@ -17,7 +17,7 @@ import {
 
 /** The meter of an evaluation, which functions use to bound their work. */
 export type Evaluation = Work & {
-  /** Number of steps that may still be spent. */
+  /** Number of steps left until the evaluation exceeds its limit. */
   readonly remaining: number;
   /** Returns the number of characters of a string. */
   characters: (text: string) => number;
@@ -97,10 +97,10 @@ export function sizeOf(value: Value): number {
   return value instanceof Optional && value.value !== undefined ? sizeOf(value.value) : 1;
 }
 
-/** Returns the cost of reading values with this total size. */
+/** Returns the cost of reading values whose sizes add up to `size`. */
 export const traversal = (size: number): number => Math.ceil(size * CHARACTER);
 
-/** The cost of reading the first argument `times` times. */
+/** Returns the cost of reading a call's first argument `times` times. */
 export const traversalOf =
   (times = 1): CallCost =>
   ([value]) =>
@@ -117,7 +117,7 @@ export const comparisonCost: CallCost = ([one, other]) => {
 export const patternCost: CallCost = ([text, pattern]) =>
   traversal(1 + sizeOf(text!)) * Math.ceil(sizeOf(pattern!) * PATTERN_CHARACTER);
 
-/** Returns the cost of matching a string against a pattern of this length. */
+/** Returns the cost of matching a string against a pattern of this many characters. */
 export const patternCostOf = (text: Value, length: number): number =>
   traversal(1 + sizeOf(text)) * Math.ceil(length * PATTERN_CHARACTER);
 

@@ -29,7 +29,6 @@ import { indexOfText } from './text-search.ts';
 const cannotConvert = (from: string, to: string): CelError =>
   new CelError(`type conversion error from '${from}' to '${to}'`);
 
-/** Maximum length of a string to be converted to a number. */
 const MAX_NUMBER_LENGTH = 1000;
 
 const containsCost = ([text, part]: readonly Value[]): number => traversal(sizeOf(text!)) * traversal(sizeOf(part!));

@@ -122,7 +122,7 @@ function stringClause(value: Value, work: Evaluation, depth: number): string {
   return text;
 }
 
-/** Formats a value inside a list or map. */
+/** Formats a list or map for `%s`, including the values nested in it. Throws `CelError` if the nesting is too deep. */
 function literal(value: Value, work: Evaluation, depth: number): string {
   work.spend(1);
   if (depth > MAX_DEPTH) throw new CelError('error during formatting: value nests too deeply');

@@ -7,7 +7,7 @@ const MAX_NUMBER = 2n ** 64n - 1n;
 
 class SemverValue extends Opaque {
   readonly typeName = TYPE;
-  /** Major, minor and patch version. */
+  /** The major, minor and patch version. */
   readonly numbers: readonly bigint[];
   readonly prerelease: readonly string[];
 

@@ -55,12 +55,12 @@ export class LinearPattern {
     this.#start = this.#compile(parsePattern(pattern), this.#add('match'));
   }
 
-  /** The number of instructions. */
+  /** Number of instructions of the compiled pattern. */
   get size(): number {
     return this.#program.length;
   }
 
-  /** Whether any part of the text matches. Returns false if the budget runs out. */
+  /** Whether the pattern matches any part of the text. Returns false if the budget runs out. */
   test(text: string, budget: MatchBudget = { steps: Infinity }): boolean {
     let state = this.#stateOf(new Set(), '');
     for (const char of text) {
@@ -71,7 +71,10 @@ export class LinearPattern {
     return this.#after(state, '', budget) === 'match';
   }
 
-  /** Returns the state after this character, where '' is the end of the text. Returns `undefined` if the budget runs out. */
+  /**
+   * Returns the state that the automaton enters from `state` when it reads `char`; '' is the end of the text. Returns `undefined` if the
+   * budget runs out.
+   */
   #after(state: State, char: string, budget: MatchBudget): State | 'match' | undefined {
     budget.steps--;
     if (budget.steps < 0) return undefined;
@@ -90,7 +93,8 @@ export class LinearPattern {
   }
 
   /**
-   * Returns the state consisting of these instructions and this preceding character; the same object each time, as long as it is cached.
+   * Returns the automaton's state for these instructions and this preceding character. Returns the same object each time, as long as it is
+   * cached.
    */
   #stateOf(threads: ReadonlySet<number>, char: string): State {
     const before = kindOf(char);
@@ -218,7 +222,8 @@ function readers(reading: readonly { read: (char: string) => boolean; next: numb
 }
 
 /**
- * Returns a character that represents the class of this one: position checks such as `^` and `\b` have the same result for both characters.
+ * Returns a character that represents the class of `char`: position checks such as `^` and `\b` have the same result for all characters of
+ * a class.
  */
 const kindOf = (char: string): string => (char === '' || char === '\n' ? char : /^\w$/.test(char) ? 'a' : ' ');
 

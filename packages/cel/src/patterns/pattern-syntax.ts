@@ -16,7 +16,6 @@ const REPETITION = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 const MAX_REPEAT = 1000;
 /** Maximum pattern length in characters, which bounds the parsing time. */
 const MAX_LENGTH = 20_000;
-/** Maximum length of a repetition operator in characters. */
 const MAX_REPETITION_LENGTH = 24;
 const MAX_DEPTH = 200;
 
@@ -53,7 +52,7 @@ class PatternParser {
     return options.length === 1 ? options[0]! : { kind: 'choice', options };
   }
 
-  /** Parses a sequence. Flags set within a group, such as `(?i)`, apply until the end of the group. */
+  /** Parses a sequence of regular expression terms. Flags set within a group, such as `(?i)`, apply until the end of the group. */
   #sequence(flags: Flags, depth: number): PatternNode {
     const parts: PatternNode[] = [];
     while (!this.isAtEnd && this.#peek() !== '|' && this.#peek() !== ')') {

@@ -3,14 +3,16 @@ import { LinearPattern, type MatchBudget } from './linear-pattern.ts';
 /** Longer texts match no pattern. This bounds the time of a match. */
 const MAX_TEXT_LENGTH = 100_000;
 
-/** Number of steps for all matches of one object, which take at most half a second in total. Once they are used up, nothing matches. */
+/**
+ * Maximum number of steps for matching all values of one object, which take at most half a second. Once they are used up, no text matches.
+ */
 const MAX_STEPS = 4_000_000;
 
-/** A cache of compiled patterns that all come from the same kind of source. */
+/** A cache of compiled patterns, which also limits the work of matching them. */
 export class Patterns {
   readonly #compiled = new Map<string, LinearPattern | undefined>();
 
-  /** Returns a new budget for matching the values of one object. */
+  /** Returns a new step budget for matching all values of one object. */
   budget(): MatchBudget {
     return { steps: MAX_STEPS };
   }

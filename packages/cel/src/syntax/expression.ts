@@ -9,7 +9,7 @@ export type Literal = At & { readonly kind: 'literal'; readonly value: LiteralVa
 /** Integers are bigints, doubles are numbers. */
 export type LiteralValue = null | boolean | bigint | number | string | Uint8Array | { readonly uint: bigint };
 export type Identifier = At & { readonly kind: 'identifier'; readonly name: string };
-/** `isTest`: whether this tests for the presence of the field, like `has`. */
+/** A field selection. `isTest`: it tests whether the field is present (`has`) instead of reading it. */
 export type Select = At & {
   readonly kind: 'select';
   readonly operand: Expression;
@@ -37,8 +37,8 @@ export type Message = At & {
 };
 
 /**
- * A loop over a list or map: while the condition holds, each step computes the next value of the accumulator. If there are two variables,
- * the first is the index or key and the second is the element or value.
+ * A loop over a list or map: while the condition holds, each step computes the next value of the accumulator. If the loop has two
+ * variables, `variable` is the index or key and `second` is the element or value.
  */
 export type Fold = At & {
   readonly kind: 'fold';

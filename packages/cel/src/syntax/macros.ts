@@ -7,7 +7,6 @@ export type Expansion = Expression | { readonly problem: string; readonly at: nu
 /** Name of the accumulator, which cannot occur in source text. */
 const RESULT = '@result';
 
-/** The variables that a macro call declares. */
 type Variables = { variable: string; second?: string };
 
 /** Expands a call if it is a macro. */
@@ -50,7 +49,7 @@ class Builder {
     this.#range = range;
   }
 
-  /** Validates the variable names and passes them to `build`. */
+  /** Validates that the names are identifiers, and passes them to `build` as the loop's variables. */
   over(
     names: readonly Expression[],
     build: (variables: Variables) => Expression,
@@ -89,14 +88,14 @@ class Builder {
     });
   }
 
-  /** Expands macros that build a list. If there are two expressions, the first one is a condition. */
+  /** Expands macros that build a list. `expressions` are an optional condition and the element. */
   transform(variables: Variables, expressions: readonly Expression[]): Expression {
     const element = this.#list([expressions.at(-1)!]);
     const step = this.#call('_+_', this.#result(), element);
     return this.#fold(variables, { start: this.#list([]), step: this.#conditional(expressions, step) });
   }
 
-  /** Expands macros that build a map. */
+  /** Expands `transformMap`, whose last argument is an entry's value, and `transformMapEntry`, whose last argument is a map of entries. */
   entries(name: string, variables: Variables, expressions: readonly Expression[]): Expression {
     const value = expressions.at(-1)!;
     const key: Expression = { kind: 'identifier', name: variables.variable, at: this.#at };

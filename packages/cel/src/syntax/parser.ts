@@ -356,7 +356,6 @@ const call = (name: string, at: number, parameters: readonly Expression[]): Expr
   at,
 });
 
-/** Counts the nodes of a tree, up to a limit. */
 function nodesOf(root: Expression, limit: number): number {
   const waiting = [root];
   let count = 0;

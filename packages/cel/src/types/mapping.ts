@@ -1,7 +1,7 @@
 /** Type unification: finds types for type parameters (cel-go, checker/types.go). */
 import { type CelType, DYN, isSameType, parametersOf, withParameters } from './types.ts';
 
-/** The types that type parameters are bound to, by parameter name. */
+/** Which types the type parameters of a call are bound to, by parameter name. */
 export class Mapping {
   readonly #types = new Map<string, CelType>();
   readonly #bound: (readonly [name: string, before: CelType | undefined])[] = [];
@@ -75,7 +75,7 @@ function isAssignable(mapping: Mapping, one: CelType, other: CelType): boolean {
 const acceptsNull = ({ kind }: CelType): boolean =>
   ['opaque', 'object', 'timestamp', 'duration', 'null'].includes(kind);
 
-/** Binds a type parameter. `isValid`: whether the parameter can have this type; `isBound`: whether it was already bound. */
+/** Binds a type parameter to a type. `isValid`: whether the parameter can have this type; `isBound`: whether it was already bound. */
 function bind(
   mapping: Mapping,
   type: CelType,

@@ -39,7 +39,7 @@ function readType(text: string): CelType {
   return name === 'type' ? types.typeOfType(first!) : types.optionalOf(first!);
 }
 
-/** Splits at commas outside of parentheses. */
+/** Splits a parameter list at commas outside of parentheses. */
 function split(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

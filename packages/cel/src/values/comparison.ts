@@ -13,7 +13,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** Counts steps of work, such as elements visited by a comparison. Throws when the limit is exceeded. */
+/** Counts steps of work, such as elements visited by a comparison. `spend` throws once the step limit is exceeded. */
 export type Work = { spend: (steps: number) => void };
 
 /** Whether two values are equal. Values of different types never are, except for numbers. */
@@ -62,7 +62,7 @@ function isSameSet(one: CelList, other: CelList, work: Work): boolean {
   const used = new Set<number>();
   let first = 0;
   for (const element of one) {
-    // start searching at `first`, because both lists are usually in the same order
+    // start searching at `first`: both lists usually have the same order, so that the first candidate matches
     const index = indexOfUnused(element, { rest, used, first }, work);
     if (index === undefined) return false;
     used.add(index);
@@ -82,7 +82,7 @@ function areMapsEqual(one: CelMap, other: CelMap, work: Work): boolean {
   return hidden === undefined || otherHidden === undefined || areMapsEqual(hidden, otherHidden, work);
 }
 
-/** Returns the index of the first unused element at or after `first` that equals `element`. */
+/** Returns the index of the first unused element of `rest`, at or after `first`, that equals `element`. */
 function indexOfUnused(
   element: Value,
   { rest, used, first }: { rest: readonly Value[]; used: ReadonlySet<number>; first: number },
@@ -95,7 +95,7 @@ function indexOfUnused(
   return undefined;
 }
 
-/** Returns a negative number, 0, or a positive number. Throws for values that cannot be ordered. */
+/** Compares two values: returns a negative number, 0, or a positive number. Throws for values that cannot be ordered. */
 export function compare(one: Value, other: Value): number {
   const [number, otherNumber] = [numberOf(one), numberOf(other)];
   if (number !== undefined && otherNumber !== undefined) {

@@ -63,8 +63,8 @@ export class JsonMap extends CelMap {
 export type JsonField = { readonly name: string; readonly read: JsonReader };
 
 /**
- * An object with declared fields. Expressions cannot read other fields, and null fields count as absent. Equality and `size` nevertheless
- * include both, as in apiserver's unstructuredMap.
+ * An object with declared fields. Expressions cannot read undeclared fields, and null fields count as absent. Equality and `size`
+ * nevertheless include undeclared and null fields, as in apiserver's unstructuredMap.
  */
 export class JsonObject extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;

@@ -92,7 +92,7 @@ export function durationText({ nanoseconds }: Duration): string {
 /** The fields of a timestamp in a time zone such as `UTC`, `+02:00` or `Europe/Berlin`. */
 export type TimeFields = {
   year: number;
-  /** 0-based. All other fields except `year` and `day` are 0-based too. */
+  /** The month, 0-based like all other fields except `year` and `day`. */
   month: number;
   day: number;
   dayOfYear: number;

@@ -73,10 +73,10 @@ export abstract class CelList implements Iterable<Value> {
 export abstract class CelMap {
   abstract readonly size: number;
   abstract get(key: Value): Value | undefined;
-  /** Includes the null fields of objects, for which `get` returns `undefined`. */
+  /** Returns all keys, including those of an object's null fields, for which `get` returns `undefined`. */
   abstract keys(): Iterable<Value>;
 
-  /** Returns the fields that expressions cannot read but that count for equality. */
+  /** Returns an object's fields that expressions cannot read but that count for equality. */
   hidden(): CelMap | undefined {
     return undefined;
   }
@@ -116,7 +116,7 @@ export class TypeValue {
 export abstract class Opaque {
   abstract readonly typeName: string;
   abstract equals(other: Opaque): boolean;
-  /** The value's size for computing the cost of comparing it. */
+  /** The size that determines the cost of comparing the value. */
   readonly sizeForCost: number = 1;
 }
 

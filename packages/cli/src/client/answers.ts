@@ -137,7 +137,7 @@ function decoder<T>(schema: Shape): Decoder<T> {
   };
 }
 
-/** The error for a response of an unexpected shape. */
+/** Returns the error for a response of an unexpected shape. */
 export function unreadable(what: string): PodwrightError {
   return new PodwrightError(
     'internal',

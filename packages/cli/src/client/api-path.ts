@@ -17,7 +17,7 @@ export type ApiPlace = { apiVersion: string; kind: string; namespace: string; na
 export type LocatedObject<Place extends ApiPlace = ApiPlace> = Place & { path: string; isGround: boolean };
 
 /**
- * Returns the objects with their paths, in apply order. If the API lacks the kind of an object, adds the message to `missing` or, if
+ * Returns the objects with their API paths, in apply order. If the API lacks an object's kind, appends an error message to `missing` or, if
  * `missing` is unset, rejects with `invalid_argument`.
  */
 export async function locate<Place extends ApiPlace>(

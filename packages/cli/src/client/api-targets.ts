@@ -1,4 +1,4 @@
-/** Looks up the objects for verbs that need a Kubernetes API. */
+/** Looks up the objects on which a verb acts, for verbs that need a Kubernetes API. */
 import { PodwrightError } from '@podwright/base';
 import { type ApiPort, discoverKinds, type ResourceKind, readTargets, type Target } from '@podwright/kube-verbs';
 import { apiPort } from './known-kinds.ts';

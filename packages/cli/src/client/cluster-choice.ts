@@ -21,7 +21,7 @@ export async function readChosen({ kubeconfig = '', context }: ClusterChoice): P
   const { readKubeconfig } = await import('@podwright/kube-client');
   const named = kubeconfig.split(':').filter((path) => path !== '');
   const existing = named.filter((path) => existsSync(path));
-  // if none of the files exists, keep the first one, so that an error reports it as missing
+  // if no file exists, use the first name, so that an error reports this file as missing
   const paths = existing.length > 0 ? existing : named.slice(0, 1);
   let failure: unknown = new PodwrightError('invalid_argument', '--kubeconfig: the name of a file is needed');
   for (const [index, path] of paths.entries())

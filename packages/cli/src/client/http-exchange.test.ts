@@ -23,7 +23,9 @@ async function listen(t: TestContext, server: Server): Promise<string> {
 
 const serve = (t: TestContext, answer: RequestListener) => listen(t, createHttpServer(answer));
 
-/** A server that sends these parts of a response in separate writes and then closes the connection. */
+/**
+ * Starts a server that sends these parts of a response in separate writes and then closes the connection. Returns the path of its socket.
+ */
 function answering(t: TestContext, ...parts: string[]): Promise<string> {
   const answer = async (socket: Socket) => {
     await once(socket, 'data');

@@ -102,7 +102,6 @@ function notHttp(line: string): PodwrightError {
   return new PodwrightError('internal', `read the node's answer: ${JSON.stringify(line.slice(0, 100))} is not HTTP`);
 }
 
-/** Reads bytes from a connection sequentially. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -111,7 +110,7 @@ class ByteReader {
     this.#chunks = chunks;
   }
 
-  /** Returns the next available bytes, at most `most` of them, or `undefined` at the end. */
+  /** Returns the next available bytes, at most `most` of them; waits if there are none. Returns `undefined` at the end of the stream. */
   async some(most = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
     if (this.#rest.length === 0) {
       const { value, done } = await this.#chunks.next();
@@ -132,7 +131,6 @@ class ByteReader {
     }
   }
 
-  /** Returns the next line, without its line ending. */
   async line(): Promise<string> {
     let line = '';
     for (;;) {

@@ -48,18 +48,19 @@ export type LogOptions = {
 export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
-/** Returns the API path of the pods in one namespace, or in all namespaces. */
 const podsPath = (namespace: string | undefined) =>
   namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 
 const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' } as const;
 
-/** Loaded lazily, as few calls fail. */
+/** Loads `absent-in-api.ts` lazily, because it is needed only for calls that fail. */
 const absence = () => import('./absent-in-api.ts');
 
 const selectName = (name: string) => `metadata.name=${name}`;
 
-/** A change to an object. `listed` is sent once, after the initial state; if no object precedes it, the object did not exist. */
+/**
+ * A change to a watched object. `listed` is sent once, after the initial state; if no object precedes it, the object did not exist then.
+ */
 export type ObjectNews = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject } | { type: 'listed' };
 
 /** Typed client for the API that a node serves on its Unix socket. */
@@ -247,7 +248,7 @@ export class NodeClient {
     });
   }
 
-  /** Asks the daemon to stop. */
+  /** Asks the node's daemon to stop. */
   async stop({ removeHostState, endPods, endApiPods, gracePeriodSeconds, restart }: StopOptions): Promise<void> {
     const query = {
       removeHostState: String(removeHostState),

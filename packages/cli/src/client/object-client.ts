@@ -13,7 +13,7 @@ import { type Decoder, unreadable } from './answers.ts';
 import { type ApiKind, isApiKind, OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
-/** A v1 Node. Its kubelet, which may be a different one, may not have written its status yet. */
+/** A v1 Node: this machine's or, in a cluster, also another one. `status` is unset until the node's kubelet has written it. */
 export type NodeObject = { apiVersion: 'v1'; kind: 'Node'; metadata: ObjectMeta; status?: NodeStatus };
 
 /** Any object that can be listed through the node's API. */
@@ -45,7 +45,7 @@ export const WATCH_FROM_LIST = {
   allowWatchBookmarks: 'true',
 };
 
-/** Loaded lazily, as few calls fail. */
+/** Loads `absent-in-api.ts` lazily, because it is needed only for calls that fail. */
 const absence = () => import('./absent-in-api.ts');
 
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
@@ -168,7 +168,7 @@ export function isInitialEnd(object: unknown): boolean {
   return metadata?.annotations?.['k8s.io/initial-events-end'] === 'true';
 }
 
-/** Checks only the name, which every command reads. Like kubectl, drops `managedFields`. */
+/** Decodes an object. Checks only that it has a name, which every command reads. Like kubectl, drops `managedFields`. */
 function withMetadata<T>(value: unknown): T {
   const object = (value ?? {}) as { metadata?: { name?: unknown; managedFields?: unknown } };
   if (typeof object.metadata?.name !== 'string') throw unreadable('an object without a name');

@@ -5,14 +5,13 @@ export type ObjectKind = {
   kind: string;
   singular: string;
   plural: string;
-  /** Short names, as in kubectl. */
+  /** Short names of the kind, as in kubectl. */
   short: readonly string[];
   namespaced: boolean;
-  /** Names that expand to several kinds, such as `all`. */
+  /** Category names that stand for several kinds, such as `all`. */
   categories?: readonly string[];
 } & Partial<ApiGroup>;
 
-/** The API group and version of a kind. */
 type ApiGroup = { group: string; version: string };
 
 /** A kind available only on nodes with a Kubernetes API. */

@@ -4,7 +4,7 @@ import { decodeAnything } from './answers.ts';
 import { type ClusterChoice, readChosen, requireKubeconfig } from './cluster-choice.ts';
 import { UnixHttp } from './unix-http.ts';
 
-/** Request timeout. A log may be on a node that does not respond. */
+/** Request timeout. An API server might wait longer for a pod's log if the pod's node does not respond. */
 const TIMEOUT_MS = 10_000;
 const MAX_TEXT_BYTES = 16 << 20;
 

@@ -3,7 +3,7 @@
  * calls a node.
  */
 
-/** The first problem found, and the path of the invalid value. */
+/** The first problem found in a value, and the path to the invalid part. */
 export type ShapeProblem = { path: (string | number)[]; message: string };
 
 export class Shape {
@@ -36,14 +36,14 @@ export const string = () => kind('string');
 export const number = () => kind('number');
 export const boolean = () => kind('boolean');
 
-/** Accepts integers. */
+/** Returns a check that accepts integers. */
 export const int = () =>
   new Shape((value) => {
     if (typeof value !== 'number') return expected('number', value);
     return Number.isSafeInteger(value) ? undefined : expected('int', value);
   });
 
-/** Accepts integers greater than 0. */
+/** Returns a check that accepts integers greater than 0. */
 export const positiveInt = () =>
   new Shape((value) => {
     const positive = typeof value !== 'number' || value > 0;
@@ -68,7 +68,7 @@ export const array = (items: Shape) =>
     return undefined;
   });
 
-/** Accepts objects that have at least these fields. */
+/** Returns a check that accepts objects with at least these fields. */
 export const object = (fields: Record<string, Shape>) =>
   new Shape((value) => {
     if (kindOf(value) !== 'object') return expected('object', value);

@@ -11,7 +11,7 @@ import { processStart } from './process-start.ts';
  */
 const FILE = /^starting-(\d+)-(\d+)$/;
 
-/** Marks this process as a starting node until the result is disposed. */
+/** Marks this process as a starting node until the returned marker is disposed. */
 export function markStarting(stateDirectory: string): Disposable {
   const path = join(stateDirectory, `starting-${process.pid}-${processStart(process.pid)}`);
   for (const name of namesInSync(stateDirectory))

@@ -34,7 +34,7 @@ export class UnixHttp {
     this.#socketPath = socketPath;
   }
 
-  /** Returns the response body, decoded from JSON. */
+  /** Sends a request and returns the response body, decoded from JSON. */
   async json<T>(call: HttpCall, decode: Decoder<T>): Promise<T> {
     const text = await readAll(await this.stream(call));
     try {
@@ -44,7 +44,7 @@ export class UnixHttp {
     }
   }
 
-  /** Resolves once the response header has arrived; the caller reads the body. */
+  /** Sends a request. Resolves once the response header has arrived; the caller reads the response body. */
   async stream(call: HttpCall): Promise<HttpResponse> {
     const response = await this.#send(call);
     if (response.statusCode < 300) return response;
@@ -54,8 +54,8 @@ export class UnixHttp {
   }
 
   /**
-   * Returns the error to report for a failed call. If the node runs a different version, which may be the cause, appends advice to restart
-   * the node.
+   * Returns the error to report for a failed call. If the node runs a different version, appends advice to restart the node, because the
+   * version skew might be the cause.
    */
   async #withSkew(error: unknown): Promise<unknown> {
     const { skewOfNode } = await import('./version-skew.ts'); // loaded late: few calls fail
@@ -110,7 +110,10 @@ export function noNode(socketPath: string, cause: unknown): PodwrightError {
   );
 }
 
-/** Whether a call failed because no node is running. The code `unavailable` alone is not enough: a running node may also return it. */
+/**
+ * Whether a call failed because no node is running. The code `unavailable` alone is not enough, because a running node can return it as
+ * well.
+ */
 export function isNoNode(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return errorCode(error) === 'unavailable' && isAway(cause);
@@ -151,19 +154,19 @@ function statusError(statusCode: number, body: string): PodwrightError {
   );
 }
 
-/** Returns the message of a `Status` object, or the text itself if it is not one. */
+/** Returns the message of the `Status` object in a response body, or the body's text if it is not a `Status`. */
 function statusMessage(body: string): string {
   try {
     const status: unknown = JSON.parse(body);
     if (typeof status === 'object' && status !== null && 'message' in status && typeof status.message === 'string')
       return status.message;
   } catch {
-    // the body is not JSON
+    // ignore the error: a body that is not JSON is returned as text
   }
   return body;
 }
 
-/** Whether the node lacks this path or method. For all other errors, its API sends a `Status` object. */
+/** Whether an error response means that the node lacks this path or method. For all other errors, its API sends a `Status` object. */
 function isUnknownCall(statusCode: number, body: string): boolean {
   return [404, 405, 501].includes(statusCode) && !body.trimStart().startsWith('{');
 }

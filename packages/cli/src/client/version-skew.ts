@@ -16,8 +16,8 @@ export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string |
 }
 
 /**
- * Like `versionSkew`, but asks the node on this socket, whose response may have a different shape. Also returns `undefined` if the response
- * cannot be read.
+ * Like `versionSkew`, but asks the node on this socket for its version. Returns `undefined` if the versions are the same or the node's
+ * response cannot be read.
  */
 export async function skewOfNode(socketPath: string): Promise<string | undefined> {
   try {

@@ -117,7 +117,6 @@ Examples:
   crictl -r unix:///run/podwright/dockershim.sock ps   what runs
 `;
 
-/** Adds the `dockershim` command, which serves the CRI on top of a Docker Engine. */
 function addDockershim(program: Command): void {
   program
     .command('dockershim')

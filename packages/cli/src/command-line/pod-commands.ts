@@ -12,7 +12,6 @@ import {
   signedSeconds,
 } from './options.ts';
 
-/** Adds the options shared by all list commands. */
 function addListOptions(command: Command): Command {
   return command
     .option('-w, --watch', 'also print every change from now on')

@@ -41,7 +41,7 @@ function reworded(command: Command, message: string): string {
 
 const usage = (command: Command) => `podwright ${pathOf(command)} ${command.usage()}`;
 
-/** Returns the words that invoke a command, without the program name. */
+/** Returns the words that invoke a subcommand, such as `runtime plugins`, without the program name. */
 function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }

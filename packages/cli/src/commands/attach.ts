@@ -28,7 +28,7 @@ export async function attach({ config }: CommandContext, argument: string, optio
   return attachContainer({ socketPath: config.apiSocket, pod, container: name }, options);
 }
 
-/** Attaches to a container that the caller has already found in its pod. */
+/** Attaches this process's terminal or streams to a container that the caller has already found in its pod. */
 export async function attachContainer(
   target: StreamTarget & { pod: Pod },
   options: Pick<AttachOptions, 'stdin' | 'tty' | 'quiet'>,

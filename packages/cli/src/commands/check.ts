@@ -30,7 +30,7 @@ export async function check({ settings }: CommandContext, files: string[], optio
   return problems > 0 ? 1 : 0;
 }
 
-/** The result of checking manifests. `counts` is the number of objects per kind, including those with problems. */
+/** The result of checking manifests. `counts`: the number of objects by kind, including objects with errors. */
 type Checked = { findings: PlacedFinding[]; counts: Record<string, number>; images: NamedImage[] };
 
 async function checkManifests(config: NodeConfig, names: string[], options: ManifestOptions): Promise<Checked> {

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The source or destination of a copy: a path on this host or in a pod. `text` is the argument as given by the user. */
+/** The source or destination of a copy: a path on this host or in a pod. `text` is the argument typed by the user. */
 export type CopySide =
   | { kind: 'local'; path: string }
   | { kind: 'remote'; text: string; qualifier?: string; pod: string; path: string };

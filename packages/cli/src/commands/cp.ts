@@ -48,7 +48,7 @@ export async function cp(
   skipped.report();
 }
 
-/** Finds the pod. The qualifier is a type if it names a kind, such as `deploy`; otherwise, it is a namespace. */
+/** Finds the pod of a copy argument. The qualifier is a type if it names a kind, such as `deploy`; otherwise, it is a namespace. */
 async function podOf(socketPath: string, { qualifier, pod: name }: Remote, namespace: string): Promise<Pod> {
   const words = qualifier === undefined ? [name] : [`${qualifier}/${name}`];
   const isType = qualifier === undefined || kindOfWord(qualifier, await knownKinds(socketPath, words)) !== undefined;

@@ -25,10 +25,10 @@ const SERVICES = { group: '', version: 'v1', plural: 'services', namespaced: tru
 const JOBS = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true };
 const AUTOSCALERS = { group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', namespaced: true };
 
-/** The API collection to create an object in, and the words that kubectl prints for its kind. */
+/** The API collection in which to create an object, the object's name, and kubectl's message for a created object. */
 type Making = { collection: typeof SERVICES; name: string; done: string };
 
-/** Creates the object, unless this is a dry run. Prints it in the selected format or, by default, a line saying that it was created. */
+/** Creates the object, except in a dry run. Prints the object in the selected format or, by default, a line saying that it was created. */
 async function create(
   api: ApiPort,
   object: ApiObject,

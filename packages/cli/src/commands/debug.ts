@@ -80,7 +80,7 @@ function freeName({ spec }: Pod): string {
   }
 }
 
-/** Waits until the container is running or has exited. Rejects with `aborted` if it cannot be started or its pod is deleted. */
+/** Waits until the debug container is running or has exited. Rejects with `aborted` if it cannot be started or its pod is deleted. */
 async function started(client: NodeClient, pod: Pod, name: string): Promise<{ pod: Pod; status: ContainerStatus }> {
   const stop = new AbortController();
   try {

@@ -44,7 +44,7 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   for (const object of others.filter(({ isGround }) => isGround)) await remove(client, object, removal);
   dropDeleted(config.state, objects);
-  // objects selected by --all or a label selector may have been removed since they were listed, which is not an error
+  // objects selected by --all or a label selector might be removed between the list and delete requests, which is not an error
   const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);
   if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
@@ -72,7 +72,7 @@ function claimOf(key: string): ManifestObject {
   return { kind: CLAIM, namespace, name };
 }
 
-/** Returns the objects named or selected on the command line. */
+/** Returns the objects to delete: the ones named or selected on the command line. */
 async function chosen(
   client: ObjectClient,
   { kinds, named }: ObjectSelection,
@@ -105,7 +105,7 @@ async function chosen(
   );
 }
 
-/** The kinds that `apply` supports. */
+/** Kinds that `delete` accepts on every node: those that `apply` supports. */
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
 
 /** Deletes an object. If it does not exist, adds the node's message to `missing`. */
@@ -155,7 +155,7 @@ export async function waitUntilRemoved(
   );
 }
 
-/** Waits until the pod is deleted. Returns false if the watch ends first. */
+/** Waits until the pod is removed. Returns false if the watch ends before that. */
 async function isRemoved(pod: Pod, changes: AsyncIterable<PodWatchEvent>): Promise<boolean> {
   for await (const { type, object } of changes)
     if (type === 'DELETED' && object.metadata.uid === pod.metadata.uid) return true;

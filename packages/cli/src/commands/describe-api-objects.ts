@@ -8,7 +8,7 @@ import { UnixHttp } from '../client/unix-http.ts';
 import { printAs } from '../output/format.ts';
 import { chosen, type DescribeOptions } from './describe-selection.ts';
 
-/** Describes the objects as text or, in the other output formats, prints the objects together with their events. */
+/** Prints descriptions of the objects as text or, in the other output formats, the objects together with their events. */
 export async function describeApiObjects(
   socketPath: string,
   selection: ObjectSelection,

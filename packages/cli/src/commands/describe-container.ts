@@ -54,7 +54,6 @@ function portEntries({ ports = [] }: Container): OutlineEntry[] {
   ];
 }
 
-/** Describes the container's seccomp profile and its origin. */
 function describeSeccomp({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
   if (securityContext?.privileged) return 'Unconfined (privileged)';
   const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;

@@ -34,7 +34,7 @@ export async function chosen(client: ObjectClient, { kinds, named }: ObjectSelec
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** Returns the objects whose names start with `name`. Used if there is no object with exactly this name, as in `kubectl describe`. */
+/** Returns the objects whose names start with `name`. Like `kubectl describe`, used if no object has exactly this name. */
 async function startingWith(client: ObjectClient, { kind, name }: NamedObject, namespace: string) {
   const objects = await client.list(kind, { namespace });
   return objects.filter(({ metadata }) => metadata.name.startsWith(name));

@@ -21,7 +21,10 @@ import { chosen, type DescribeOptions } from './describe-selection.ts';
 import { eventTable } from './events.ts';
 
 type Described = { object: ApiObject; events: Event[] };
-/** What the description of an object shows in addition to the object and its events. */
+/**
+ * What the description of an object is based on in addition to the object and its events: the pods of a node, and the node's defaults for
+ * pods.
+ */
 type Surroundings = { pods: Pod[]; defaults: PodDefaults | undefined };
 
 /** `podwright describe POD…`, `describe TYPE NAME…`, `describe TYPE/NAME…`, `describe TYPE [-l SELECTOR]`. */
@@ -46,7 +49,6 @@ export async function describe({ config }: CommandContext, words: string[], opti
   if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/** Returns the object's events. */
 async function eventsOf(
   client: ObjectClient,
   { kind, metadata: { name, namespace, uid } }: ApiObject,

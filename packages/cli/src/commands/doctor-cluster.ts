@@ -10,7 +10,7 @@ import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Returns the findings. There are none if the node has not joined a cluster. */
+/** Returns the findings about the node's cluster: none if the node has not joined one. */
 export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   const files = clusterFiles(config);
   if (files === undefined) return [];
@@ -51,7 +51,7 @@ export function firstCertificateFinding(path: string, answered: Answered): Findi
   };
 }
 
-/** The API server's response, or the error if there was none. `isRefused`: it rejected the credentials. */
+/** The API server's response to a probe, or the error if there was none. `isRefused`: the server rejected the credentials. */
 type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
 /** Checks whether the API server responds and accepts the credentials, and gets its time. */
@@ -76,7 +76,7 @@ async function probeServer(access: Kubeconfig): Promise<Answered> {
   return await promise.catch((error: unknown) => ({ error: errorMessage(error) }));
 }
 
-/** Returns the Authorization header, or `undefined` on an error, which another finding reports. */
+/** Returns the kubeconfig's Authorization header, or `undefined` if its credentials cannot be read, which another finding reports. */
 async function tokenOf({ authorization }: Kubeconfig, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await authorization.header(signal);

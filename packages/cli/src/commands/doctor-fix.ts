@@ -31,7 +31,7 @@ export function planFix(findings: Finding[], osRelease?: string): FixPlan {
     );
   const commands = programs.length === 0 ? [] : installCommands(manager, programs);
   const optional = extras.length === 0 ? [] : installCommands(manager, extras);
-  // the last command installs the packages; those before it update the package lists
+  // the last command installs the packages; the ones before it update the package lists, which needs to be done only once
   return { commands, optional: commands.length === 0 ? optional : optional.slice(-1), others };
 }
 

@@ -41,7 +41,10 @@ export function placeFindings(config: NodeConfig): Finding[] {
 
 const manifestsOf = (names: string[]) => names.filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name));
 
-/** Lists the registries that have settings, and marks those with a `hosts.toml`. */
+/**
+ * Returns a function that describes the entries of a registry configuration directory: the registries with settings, marked if they have a
+ * `hosts.toml`.
+ */
 function registriesIn(directory: string): (names: string[]) => string {
   return (names) => {
     const own = names.map((name) => (existsSync(join(directory, name, 'hosts.toml')) ? `${name} (hosts.toml)` : name));
@@ -49,7 +52,7 @@ function registriesIn(directory: string): (names: string[]) => string {
   };
 }
 
-/** Reports a directory's contents. It is fine for the directory not to exist. */
+/** Reports the contents of a configuration directory, as formatted by `describe`. A missing directory is not a problem. */
 function directoryFinding(what: string, directory: string, describe: (names: string[]) => string): Finding {
   try {
     if (!statSync(directory).isDirectory())

@@ -7,7 +7,7 @@ import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Returns the finding, or none if graceful shutdown is not configured. */
+/** Returns the finding about graceful shutdown, or none if it is not configured. */
 export async function shutdownFindings(config: NodeConfig): Promise<Finding[]> {
   const what = 'shutdown';
   try {

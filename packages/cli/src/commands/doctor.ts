@@ -55,7 +55,7 @@ async function findingsOf(config: NodeConfig): Promise<Finding[]> {
   return [rootFinding(root), ...node, ...placeFindings(config), ...host];
 }
 
-/** Returns the findings that require root. */
+/** Returns the findings about the host and the container runtime, which only root can determine. */
 async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
@@ -68,10 +68,9 @@ async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   return (await Promise.all(findings)).flat();
 }
 
-/** Returns the findings about the node's container runtime. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
-  // measure cgroup moves before trying the OCI runtimes: those also move processes, which would distort the measurement
+  // measure cgroup moves before trying the OCI runtimes, which also move processes and would distort the measurement
   const cgroups = await discoverCgroups();
   const fastPaths = fastPathsOf(runtimeOptions(config));
   const [move, network] = await Promise.all([
@@ -177,7 +176,6 @@ function hostFindings(abilities: HostAbilities): Finding[] {
   ];
 }
 
-/** Reports the cgroup driver, and why it was chosen. */
 function driverFinding(
   requested: Parameters<typeof chooseCgroupDriver>[0],
   { cgroups: { mode } }: HostAbilities,

@@ -48,13 +48,16 @@ const subresourceOf = (target: Target, name: string): Target => ({ ...target, pa
 
 type SessionParts = { api: ApiPort; targets: Target[]; file: string; options: EditOptions };
 
-/** Opens the editor, and reopens it as long as the text or a change is rejected as invalid, so that the user can correct it. */
+/**
+ * An editing session: opens the editor, and reopens it as long as the edited text or a change in it is rejected as invalid, so that the
+ * user can correct it.
+ */
 class EditSession {
   readonly #parts: SessionParts;
   readonly #targets: Target[];
-  /** Why the last version of the text, or changes in it, were rejected as invalid. Shown when the editor reopens. */
+  /** Why the last edited text, or changes in it, were rejected as invalid. Shown to the user when the editor reopens. */
   #reasons: string[] = [];
-  /** Whether a change failed for a reason that further editing cannot fix, such as a lost connection. */
+  /** Whether sending a change failed for a reason that further editing cannot fix, such as a lost connection. */
   #hasFailed = false;
 
   constructor(parts: SessionParts) {
@@ -62,7 +65,7 @@ class EditSession {
     this.#targets = [...parts.targets];
   }
 
-  /** Returns whether the file must be retained because it has changes that were not applied. */
+  /** Runs the editing session. Returns true if the edited file must be retained, because it has changes that were not applied. */
   async run(): Promise<boolean> {
     let shown = await this.#textOf(editableValue(this.#targets));
     for (;;) {
@@ -103,7 +106,7 @@ class EditSession {
     const contentType = 'application/merge-patch+json';
     try {
       await api.call({ method: 'PATCH', path: target.path, query, body: patch, contentType });
-      // the editor may reopen because of another object's change; make sure that this change is not sent again
+      // if the editor reopens because of a different object, this change must not be sent again
       this.#targets[this.#targets.indexOf(target)] = { ...target, object: after };
       print(`${name} edited`);
     } catch (error) {

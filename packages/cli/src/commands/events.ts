@@ -47,7 +47,7 @@ function queryOf({ namespace, allNamespaces, for: about }: EventsOptions): Objec
   const [object] = named;
   if (object === undefined || named.length > 1)
     throw new PodwrightError('invalid_argument', `--for ${about}: TYPE/NAME is needed, such as pod/web`);
-  // events about the node are in the default namespace
+  // search all namespaces: events about a node are in `default`, whichever namespace was requested
   if (object.kind.kind === 'Node') query.namespace = undefined;
   query.fieldSelector = `involvedObject.kind=${object.kind.kind},involvedObject.name=${object.name}`;
   return query;

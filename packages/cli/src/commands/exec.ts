@@ -37,7 +37,10 @@ export async function exec(
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
 
-/** Determines the container. Reads the pod only if needed: the container is not named, or the argument is `TYPE/NAME`. */
+/**
+ * Determines the container in which to run the command. Reads the pod only if needed: the container is not named, or the argument is
+ * `TYPE/NAME`.
+ */
 async function findTarget(
   socketPath: string,
   argument: string,

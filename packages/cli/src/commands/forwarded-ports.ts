@@ -40,7 +40,7 @@ export type ListenAddress = { address: string; optional: boolean };
 export function parseAddresses(text: string): ListenAddress[] {
   const all = text.split(',').flatMap(parseAddress);
   const has = (address: string) => all.some((one) => one.address === address);
-  // a socket on :: also accepts IPv4 connections
+  // a listener on :: also accepts IPv4 connections and therefore covers IPv4 addresses
   const isCovered = (address: string) =>
     address !== '::' && (has('::') || (isIP(address) === 4 && address !== '0.0.0.0' && has('0.0.0.0')));
   const needed = all.filter(({ address }) => !isCovered(address));

@@ -12,7 +12,7 @@ export type GetOptions = PrintOptions & {
   ignoreNotFound?: boolean;
 };
 
-/** Converts the options to a query for the node's API. */
+/** Converts the options of `get` to a query for the node's API. */
 export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };

@@ -72,7 +72,7 @@ function readOsRelease(): string {
     try {
       return readFileSync(path, 'utf8');
     } catch {
-      // not at this path; try the other one
+      // this os-release file does not exist; try the other path
     }
   }
   return '';

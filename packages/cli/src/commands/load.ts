@@ -29,7 +29,7 @@ export async function load(context: CommandContext, path: string | undefined, op
   await loadFile(context, { path: input.path, from: what }, options);
 }
 
-/** `from` is the file name to use in messages. */
+/** Loads the images in an archive and shows the progress. `from` is the archive's name in messages. */
 async function loadFile(
   context: CommandContext,
   { path, from }: { path: string; from: string },

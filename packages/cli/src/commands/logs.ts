@@ -32,7 +32,6 @@ export type LogsOptions = {
 /** Default for `--tail` if a selector is given, as in kubectl. */
 const SELECTED_TAIL_LINES = 10;
 
-/** A container whose log is to be shown. */
 type Source = { pod: Pod; container: string };
 
 /** `podwright logs POD [CONTAINER]`. Returns exit code 1 if one of several logs could not be read. */

@@ -19,7 +19,7 @@ export type PrintOptions = {
 export class TablePrinter {
   readonly #columns: Column[];
   readonly #options: PrintOptions;
-  /** The widest cell of each column so far, to keep later rows aligned. */
+  /** The widest cell printed so far in each column, to which later rows are aligned. */
   #widest: string[];
   #headersDue: boolean;
   readonly #namespaces = new Set<string>();
@@ -31,7 +31,7 @@ export class TablePrinter {
     this.#headersDue = options.headers;
   }
 
-  /** Prints objects as rows; prints nothing if there are none. */
+  /** Prints these objects as rows of the table; prints nothing if there are none. */
   print(objects: ApiObject[]): void {
     if (objects.length === 0) return;
     const now = Date.now();
@@ -65,7 +65,7 @@ export class TablePrinter {
   }
 }
 
-/** Returns the columns' titles and importance. The namespace is more important if the objects are in different namespaces. */
+/** Returns the titles and importance of the columns. The namespace column is more important if the objects are in several namespaces. */
 export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { title: string; importance?: number }[] {
   return columns.map(({ title, importance }) => ({
     title,

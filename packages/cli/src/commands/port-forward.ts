@@ -72,7 +72,7 @@ async function followPod(
   return undefined;
 }
 
-/** The local listeners, and the connection to the pod. */
+/** The local listeners of `port-forward`, and its connection to the pod. */
 class Forwarding implements Disposable {
   readonly #pod: Pod;
   readonly #socketPath: string;
@@ -130,7 +130,7 @@ class Forwarding implements Disposable {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Forwards a connection. Failures are reported without affecting other connections. */
+  /** Forwards a local connection to a port of the pod. Failures are reported without affecting other connections. */
   async #forward(socket: Socket, port: number): Promise<void> {
     try {
       await this.#forwarder.forward(socket, port);

@@ -33,7 +33,6 @@ export async function prune(context: CommandContext, options: PruneOptions): Pro
   });
 }
 
-/** Returns the IDs of the images used by containers or pods. */
 async function imagesInUse(cri: CriClient, pods: Pod[]): Promise<Set<string>> {
   const { containers } = await cri.runtime.listContainers({});
   const ids = new Set(containers.map(({ imageId, imageRef }) => imageId || imageRef));

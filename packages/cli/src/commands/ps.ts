@@ -30,7 +30,7 @@ export async function ps({ config }: CommandContext, options: PsOptions): Promis
   if (!options.watch) printManifestErrors(await node);
 }
 
-/** Prints only the names, for scripts; prints nothing if there are no pods. */
+/** Prints only the pods' names, one per line, for scripts; prints nothing if there are no pods. */
 function printNames(pods: ApiObject[]): void {
   for (const { metadata } of pods) print(metadata.name);
 }

@@ -32,7 +32,6 @@ export async function restart({ config }: CommandContext, argument: string, opti
   throw new PodwrightError('deadline_exceeded', `${message}; 'podwright describe ${name}' shows more`);
 }
 
-/** Whether the container has been restarted since `before`, an earlier state of its pod. */
 function hasRestarted(before: Pod, now: Pod, container: string): boolean {
   const status = statusOf(now, container);
   const { waiting } = status?.state ?? {};

@@ -49,8 +49,8 @@ async function removeOne(
 }
 
 /**
- * Removes a name. Returns whether the image was deleted along with it. Container runtimes other than Podwright's can only delete whole
- * images.
+ * Removes an image's name. Returns whether the image was deleted along with it. Container runtimes other than Podwright's can only delete
+ * whole images.
  */
 async function untag(cri: CriClient, reference: string, image: Image): Promise<boolean> {
   try {

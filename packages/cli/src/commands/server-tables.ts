@@ -53,7 +53,7 @@ const plainGroup = ({ kind }: ObjectKind) => ({ group: kind === 'RuntimeClass' ?
 async function list({ http, options }: Read, kind: ObjectKind): Promise<ServerTable> {
   const { namespace, ...selectors } = queryOf(options);
   const path = pathOfKind(kind, { namespace });
-  // only whole objects contain the fields for --sort-by
+  // with --sort-by, request whole objects, because rows without them lack the fields to sort by
   const query = { ...selectors, includeObject: options.sortBy === undefined ? undefined : 'Object' };
   return tableOf(await http.json({ method: 'GET', path, query, accept: TABLE }, (value) => value));
 }

@@ -116,7 +116,7 @@ function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb
 const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
   Object.entries(changes).some(([key, value]) => (ownValue(metadata[map], key) ?? null) !== value);
 
-/** Looks up only own properties, because a key may be named `constructor`. */
+/** Returns a label's or annotation's value. Considers only own properties, because a key might be named `constructor`. */
 const ownValue = (map: Record<string, string> | undefined, key: string): string | undefined =>
   map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 

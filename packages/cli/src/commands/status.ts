@@ -99,13 +99,11 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
   }
 }
 
-/** Returns the pods left behind by foreground `podwright run` processes that were killed. */
 function leftPods(stateDirectory: string, pods: Pod[]): { namespace: string; name: string }[] {
   const left = new Set(leftoverRecords(stateDirectory).flatMap(({ objects }) => objects.map(({ uid }) => uid)));
   return pods.flatMap(({ metadata: { namespace, name, uid } }) => (left.has(uid) ? [{ namespace, name }] : []));
 }
 
-/** Counts the pods by state, as shown in `ps`. */
 function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of pods.map((pod) => podSummary(pod))) counts[status] = (counts[status] ?? 0) + 1;

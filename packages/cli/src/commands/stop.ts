@@ -147,7 +147,7 @@ async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
   return (await Promise.all(lists)).flat().filter((object) => !isOfApi(object));
 }
 
-/** Deletes those pods that were created by clients, and waits until they have been removed. Returns the others. */
+/** Deletes the pods that were created by clients, and waits until they have been removed. Returns the remaining pods. */
 async function deletePods(course: Course, pods: Pod[], gracePeriod: number | undefined): Promise<Pod[]> {
   const others: Pod[] = [];
   await Promise.all(

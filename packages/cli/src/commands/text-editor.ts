@@ -17,7 +17,7 @@ export async function editText(file: string, text: string): Promise<string> {
   const ignore = () => undefined; // Ctrl-C also reaches this process, but is meant for the editor
   process.on('SIGINT', ignore);
   try {
-    // the variable may contain options, as in `code --wait`
+    // the editor variable can contain options, as in `code --wait`
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (code !== 0)

@@ -19,7 +19,6 @@ export type TopOptions = {
   watch?: boolean;
 };
 
-/** Resource usage in millicores and bytes of memory. */
 type Amounts = { milliCores: number; bytes: number };
 type Row = Amounts & { cells: string[] };
 

@@ -48,7 +48,7 @@ async function nodeTraces(apiSocket: string, { namespace, name }: PodPlace): Pro
   return () => client.traces(uid);
 }
 
-/** Reads the steps from the kubelet of the pod's node, through the API server. Requires Podwright's kubelet. */
+/** Reads the steps of a pod's startup from the kubelet of the pod's node, through the API server. Requires Podwright's kubelet. */
 async function clusterTraces(source: ObjectSource, place: PodPlace): Promise<ReadSpans> {
   const { metadata, spec } = decodePod(await source.json(pathOf(PODS, place)));
   const { nodeName } = spec;

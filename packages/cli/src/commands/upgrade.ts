@@ -51,7 +51,10 @@ export async function upgrade({ config }: CommandContext, source: string | undef
   }
 }
 
-/** Restarts a node with this program, which was installed by something other than `upgrade`, unless the node is already running it. */
+/**
+ * Restarts the node with this program if the node runs a different build, because something other than `upgrade` has installed this
+ * program.
+ */
 async function intoThisProgram(config: CommandContext['config'], node: RunningNode | undefined): Promise<number> {
   if (node === undefined) return reportNoNode();
   if (node.info.version === VERSION && node.info.build === BUILD) {

@@ -26,10 +26,10 @@ export type WaitOptions = {
   timeout: number;
 };
 
-/** Objects that do not meet the condition yet, by namespace and name, with their last known state. */
+/** The objects that do not meet the condition yet, keyed by `NAMESPACE/NAME`, with their last observed state. */
 type Pending = Map<string, ApiObject | undefined>;
 
-/** Key for any object, used for `create` without a name: the first object that appears meets the condition. */
+/** Key that stands for any object, used for `--for=create` without a name: the first object that appears meets the condition. */
 const ANY = '*';
 
 const keyOf = ({ metadata: { namespace = '', name } }: ApiObject) => `${namespace}/${name}`;
@@ -77,8 +77,8 @@ export async function waitForAll(
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
 /**
- * A wait for objects of one kind. `leftMs` is what remains of `timeoutMs`. `keys` are the objects that met the previous condition, or
- * `undefined` for the first condition.
+ * A wait for objects of one kind. `leftMs` is the rest of `timeoutMs`. `keys` are the objects that met the previous condition; `undefined`
+ * for the first condition.
  */
 type KindWait = {
   kind: ObjectKind;
@@ -90,7 +90,7 @@ type KindWait = {
   leftMs: number;
 };
 
-/** Waits until all objects of a kind meet the condition, or until `enough` aborts. Returns their keys. */
+/** Waits until all objects of a kind meet the condition, or until `enough` aborts. Returns the keys of the objects that met it. */
 async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortSignal): Promise<string[]> {
   const { kind, keys, condition, options, timeoutMs, leftMs } = wait;
   const given = new AbortController();
@@ -112,7 +112,7 @@ async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortS
   return wanted;
 }
 
-/** Returns the keys of the objects to wait for: the named ones, or all that existed when the first condition was checked. */
+/** Returns the keys of the objects to wait for: the named objects, or all that existed when the first condition was checked. */
 function begin(pending: Pending, present: ApiObject[], wait: KindWait): string[] {
   const { kind, selection, keys, condition, options } = wait;
   const namespace = kind.namespaced ? options.namespace : '';

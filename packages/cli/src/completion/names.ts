@@ -34,7 +34,7 @@ export async function namesOnNode(config: NodePaths, { wanted, options }: Questi
     );
 }
 
-/** Finds the kind with this name. Takes two more calls to the node if the kind exists only in a Kubernetes API. */
+/** Returns the kind with this name. Makes two more calls to the node if only a Kubernetes API has the kind. */
 async function kindOfType({ apiSocket }: NodePaths, type: string): Promise<ObjectKind | undefined> {
   const bound = AbortSignal.timeout(5 * COMPLETION_TIMEOUT_MS);
   return kindOfWord(type, await raceAbort(knownKinds(apiSocket, [type]), bound));

@@ -2,7 +2,7 @@ import { type Argument, type Command, Option } from 'commander';
 import { kindOfWord, OBJECT_KINDS, type ObjectKind, POD } from '../client/object-names.ts';
 import { TOPIC_NAMES } from '../help/show-help.ts';
 
-/** What to complete at the cursor. */
+/** What to offer as completions for the word at the cursor. */
 export type Wanted =
   | { kind: 'words'; words: { word: string; about: string }[] }
   | { kind: 'pod' | 'image' | 'namespace' | 'file' | 'directory' }
@@ -17,9 +17,9 @@ export type Wanted =
 /** The command line up to the cursor, parsed. */
 export type Question = {
   wanted: Wanted;
-  /** The part of the word at the cursor that has been typed so far; for `--option=value`, only the value. */
+  /** The part of the word at the cursor that has been typed so far; for `--option=value`, only the part after the equals sign. */
   begun: string;
-  /** The part of the word that precedes `begun`. */
+  /** The part of the word at the cursor that precedes `begun`, such as `--option=`. */
   before: string;
   /** The positional arguments before the cursor, and the values of options by name. */
   operands: string[];
@@ -36,7 +36,6 @@ const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object' | 'typed'
 /** The types offered as completions for commands that accept only some types, by command. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
-/** Types offered as completions for workload commands. */
 const WORKLOAD_TYPES = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
 /** The option `-n`, which is accepted before the verb as well as after it. */
@@ -66,7 +65,7 @@ export function readQuestion(program: Command, words: string[]): Question {
 /** Whether an argument may be a type, as in `TYPE NAME` or `TYPE/NAME`, rather than the name of an object of a fixed kind. */
 const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
 
-/** Returns how to complete an argument that names objects: as a type, as a name of the given type, or as a pod. */
+/** Returns what to complete for an argument that names objects: a type, an object of the type named before, or a pod. */
 function ofObject(argument: Argument, { command, operands }: Reader): Wanted | undefined {
   const [first = ''] = operands;
   const name = argument.name();
@@ -84,7 +83,7 @@ class Reader {
   command: Command;
   readonly operands: string[] = [];
   readonly options = new Map<string, string>();
-  /** The option whose value is the next word. */
+  /** The option that takes the next word as its value. */
   awaiting: Option | undefined;
   onlyOperands = false;
   readonly program: Command;

@@ -3,7 +3,7 @@ import { errorMessage, type Logger, Timer } from '@podwright/base';
 export type AdminKubeconfigParts = {
   /** Writes the kubeconfig with a newly issued certificate. */
   write: () => Promise<void>;
-  /** How long a new certificate is valid. */
+  /** How long a newly issued certificate is valid, in milliseconds. */
   lifeMs: number;
   logger: Pick<Logger, 'info' | 'warn'>;
   now?: () => number;

@@ -13,7 +13,7 @@ export const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:ma
 export type ApiServerSettings = {
   listen: { host: string; port: number };
   names?: string[];
-  /** Files for the audit log and its policy. */
+  /** Paths of the audit log and of its policy. */
   auditLog?: string;
   auditPolicy?: string;
   /** What a confirmed write survives: a process crash, or a power failure. */

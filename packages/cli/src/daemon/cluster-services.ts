@@ -19,7 +19,10 @@ import { SERVICE_CLAIMS } from '../settings/service-claims.ts';
 const CLUSTER_DOMAIN = 'cluster.local';
 /** Docker's default bridge, used by pods on a Docker Engine that are not on a CNI network. */
 const DOCKER_BRIDGE = 'docker0';
-/** Networks that may contain the pods of a CNI network, whose subnet is unknown: RFC 1918, RFC 6598 and RFC 4193. */
+/**
+ * Private address ranges in which a CNI network's pods are assumed to be, because the network's subnet is unknown: RFC 1918, RFC 6598 and
+ * RFC 4193.
+ */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 /** Makes service proxies ignore a Service. The DNS server listens on its cluster IP directly, so its Service needs no rules. */
 const OTHER_PROXY = { 'service.kubernetes.io/service-proxy-name': 'podwright.dev' };
@@ -73,7 +76,7 @@ const tablesOf = ({ network, api }: NodeConfig) => ({
 export type ClusterServicesParts = {
   config: NodeConfig;
   server: ApiServer;
-  /** The claimed addresses, which are released on close. If unset, only network policies work. */
+  /** The claimed Service addresses, which are released on close. If unset, only network policies are enforced. */
   addresses: ServiceAddresses | undefined;
   logger: Logger;
 };
@@ -100,7 +103,10 @@ type Closed = {
   addresses: Pick<ServiceAddresses, 'release'> | undefined;
 };
 
-/** Stops all parts, even if some of them fail. Rejects with the first error. */
+/**
+ * Stops the service proxy, the DNS server and the network policies, and releases the Service addresses, even if some steps fail. Rejects
+ * with the first error.
+ */
 export async function closeAll({ policies, proxy, dns, addresses }: Closed, removeHostState: boolean): Promise<void> {
   const undo = new Undo();
   let rulesStay = !removeHostState;

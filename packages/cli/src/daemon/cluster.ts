@@ -26,7 +26,7 @@ export type ClusterConnection = {
 };
 
 export type ClusterConnectionInput = {
-  /** The kubelet's options without `cluster`. */
+  /** The kubelet's options, except `cluster`, which depends on this connection. */
   options: KubeletOptions;
   configuration: KubeletConfiguration;
   metrics: Registry;

@@ -8,7 +8,7 @@ import { HEAP_LOOK_MS, LOOKS_APART_AT_REST, LOOKS_UNTIL_REST } from '../limits.t
 const QUIET_CPU_SHARE = 0.1;
 /** Minimum heap growth that justifies a garbage collection, which blocks the event loop for 50 to 120 ms. */
 const WORTHWHILE_BYTES = 8 << 20;
-/** Minimum growth of the used heap that justifies a collection in a daemon at rest; these are infrequent. */
+/** Minimum growth of the used heap that justifies a garbage collection in a daemon at rest. Such collections are infrequent. */
 const WORTHWHILE_AT_REST_BYTES = 1 << 20;
 
 /**
@@ -17,7 +17,7 @@ const WORTHWHILE_AT_REST_BYTES = 1 << 20;
  */
 type HeapGrowth = { heapBytes: number; usedBytes: number; quietLooks: number };
 
-/** Whether a garbage collection is worthwhile. */
+/** Whether the daemon is quiet and its heap has grown enough for a garbage collection to be worthwhile. */
 export function isWorthCollecting({ heapBytes, usedBytes, quietLooks }: HeapGrowth): boolean {
   if (quietLooks === 0) return false;
   const isTurnAtRest = quietLooks % LOOKS_APART_AT_REST === LOOKS_UNTIL_REST;

@@ -44,9 +44,9 @@ type Line = { own: ReadonlyMap<string, string>; given: GivenFields };
 /** The parts of a kubelet command line that concern Docker. */
 export type DockerLine = {
   settings: DockershimFlags;
-  /** The flags given that require a Docker Engine, such as `--network-plugin`. */
+  /** The flags on the command line that require a Docker Engine, such as `--network-plugin`. */
   needing: string[];
-  /** The value of `--container-runtime`. */
+  /** The value of the flag `--container-runtime`. */
   runtime: ContainerRuntime | undefined;
 };
 

@@ -14,7 +14,7 @@ import { takeLeftBehind } from './left-behind.ts';
 /** A client for the node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** Returns this configuration's node without checking whether it is running. */
+/** Returns the node with this configuration, without checking whether it is running. */
 export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
@@ -115,7 +115,7 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
   const { pid, stateDir } = await client.node(deadline);
   const start = processStart(pid);
   await raceAbort(client.stop(options), deadline);
-  // an exited process may keep its PID for a while: on some hosts, the init process takes a second to reap it
+  // an exited process can keep its PID for a while: on some hosts, the init process takes a second to reap it
   const hasExited = () => start === undefined || processStart(pid) !== start || undefined;
   await waitFor(hasExited, { intervalMs: 10, signal: deadline });
   const leftBehind = stateDir === undefined ? undefined : takeLeftBehind(stateDir);

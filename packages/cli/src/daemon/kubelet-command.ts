@@ -39,5 +39,5 @@ export async function kubeletCommand(
   if (restart) executeAgain(process.cwd());
 }
 
-/** Help text for the flags, with a heading. */
+/** Help text for the kubelet flags, with a heading. */
 export const kubeletFlagsHelp = () => `\nFlags of upstream's kubelet:\n${flagHelp(OWN_FLAGS)}\n`;

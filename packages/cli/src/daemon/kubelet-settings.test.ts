@@ -13,7 +13,6 @@ const directory = mkdtempSync(join(tmpdir(), 'podwright-settings-'));
 after(() => rmSync(directory, { recursive: true }));
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nfailCgroupV1: false\n';
 
-/** Writes a configuration file into the test's directory and returns its path. */
 function file(name: string, text: string): string {
   mkdirSync(join(directory, name, '..'), { recursive: true });
   writeFileSync(join(directory, name), text);

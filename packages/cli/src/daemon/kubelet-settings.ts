@@ -23,11 +23,11 @@ const DEBUG_VERBOSITY = 4;
 
 export type KubeletSettings = {
   config: NodeConfig;
-  /** The fields and flags that were given, with upstream's defaults for all others. */
+  /** The configuration from the file and flags, with upstream's defaults for all other fields. */
   configuration: KubeletConfiguration;
-  /** Returns the options derived from `config`, with the given fields and flags applied. */
+  /** Returns the kubelet options that were derived from `config`, overridden by the fields and flags that the user has set. */
   configure: (options: KubeletOptions) => KubeletOptions;
-  /** The fields that were set by a file or flag. */
+  /** The KubeletConfiguration fields that were set by a file or flag. */
   given: GivenFields;
 };
 

@@ -56,7 +56,7 @@ function wordsOf(address: string): string[] {
   return isIPv4(address) ? [text, `${MAPPED}${text}`] : [text];
 }
 
-/** Whether the address is `0.0.0.0`, `::`, or `::ffff:0.0.0.0`, on which an IPv6 socket only receives IPv4. */
+/** Whether an address in a socket table is `0.0.0.0`, `::` or `::ffff:0.0.0.0`. On the latter, an IPv6 socket only receives IPv4. */
 const isUnspecified = (address: string): boolean => /^0+$/.test(address) || address === `${MAPPED}00000000`;
 
 /** The words preceding the IPv4 address in an IPv4-mapped address. */

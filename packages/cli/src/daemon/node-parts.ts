@@ -35,7 +35,7 @@ export async function closeUnused(runtime: NodeRuntime): Promise<void> {
   await Promise.allSettled([runtime.close({ removeHostState: runtime.isEmpty() })]);
 }
 
-/** Closes the API of a node that failed to start. */
+/** Closes the Kubernetes API of a node that failed to start. */
 export async function closeApi(api: StandaloneApi | undefined): Promise<void> {
   try {
     await api?.services.close({ removeHostState: true });
@@ -92,8 +92,8 @@ async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<Node
   return {
     place: {
       runtimeEndpoint: runtime.endpoint,
-      // cgroupfs even if the runtime uses the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use
-      // slices
+      // cgroupfs, even if the runtime uses the systemd driver: this kubelet's pods are in the cgroup that systemd delegated to the runtime,
+      // not in slices
       cgroupDriver: 'cgroupfs',
       cgroupRoot: cgroups.cgroupParent,
     },
@@ -116,7 +116,7 @@ async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<N
     isEmpty: () => false, // the Docker Engine may have containers of other programs
     close: async ({ removeHostState }) => {
       await close();
-      // with the systemd driver, slices are used instead, so there is nothing to remove
+      // with Docker's systemd driver, pods are in slices, so the cgroup does not exist and nothing is removed
       if (removeHostState) await removeCgroup(await discoverCgroups(), config.cgroup_parent);
     },
   };

@@ -10,7 +10,7 @@ import { environmentOf } from './process-environment.ts';
 /** A node's process, as found before an upgrade that may terminate it. */
 export type RunningNode = {
   info: NodeInfo;
-  /** The process's start time, as returned by `processStart`. */
+  /** The start time of the node's process, as returned by `processStart`. */
   start: string | undefined;
   /** The systemd unit whose main process this is, if any. */
   unit: string | undefined;

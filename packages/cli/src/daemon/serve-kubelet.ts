@@ -45,7 +45,7 @@ export type ServedKubelet = {
 
 export type Serving = { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait };
 
-/** The started components of a kubelet and its APIs. */
+/** The started components of a kubelet's process: the kubelet and its APIs. */
 export type ServedGraph = {
   cluster: ClusterConnection | undefined;
   options: KubeletOptions;

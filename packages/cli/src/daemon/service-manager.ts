@@ -21,7 +21,7 @@ export class ServiceManager {
     this.#logger = given.logger;
   }
 
-  /** Sends the status; the first call also sends READY. */
+  /** Sends the status to the service manager; the first call also reports that the service is ready. */
   async ready(status: string): Promise<void> {
     await this.#send(this.#isReady ? `STATUS=${status}` : `READY=1\nSTATUS=${status}`);
     this.#isReady = true;

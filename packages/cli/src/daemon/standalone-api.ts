@@ -83,7 +83,7 @@ async function startAt(
   }
 }
 
-/** Returns the objects to import: those that the node had before its API was enabled. */
+/** Returns the objects to import into a new Kubernetes API: those that were applied to the node before it had one. */
 function appliedImport(
   config: NodeConfig,
   { directory, ofNode }: { directory: string; ofNode: string },

@@ -19,7 +19,7 @@ test('limits a local user’s connections until the user is authenticated', asyn
     for (const socket of [...clients, ...accepted]) socket.destroy();
     server.close();
   });
-  /** Opens a connection, sends the message if there is one, and returns whether the server kept the connection. */
+  /** Opens a connection, sends the message if there is one, and returns whether the server left the connection open. */
   const isServed = (message?: string) => {
     const client = connect(port, '127.0.0.1');
     clients.push(client);

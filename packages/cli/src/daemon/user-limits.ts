@@ -15,7 +15,7 @@ const MOST = 2 ** 31 - 1;
 
 export type UserLimit = { sysctl: string; value: number; wanted: number };
 
-/** Reads the current limits. Omits limits that this kernel does not have. */
+/** Reads the host's per-user limits. Omits limits that this kernel does not have. */
 export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): UserLimit[] {
   const wanted = Math.min(MOST, Math.floor(memoryBytes / LEAST_BYTES));
   return SYSCTLS.flatMap((sysctl) => {

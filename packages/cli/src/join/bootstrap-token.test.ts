@@ -23,7 +23,7 @@ test('a token has two parts, and the error for an invalid one does not reveal it
 });
 
 test('signatures by kubeadm are accepted', () => {
-  // from jws_test.go in cluster-bootstrap/token/jws
+  // test vector from jws_test.go (cluster-bootstrap, token/jws)
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8';
   assert.ok(
     isSignedBy(

@@ -14,7 +14,7 @@ export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: str
 type Host = Awaited<ReturnType<typeof thisHost>>;
 
 /**
- * Finds problems that the pods of manifests and workloads would have, using a dry run on the node or, if the node does not respond, checks
+ * Finds problems that the pods and workloads in manifests would have, using a dry run on the node or, if the node does not respond, checks
  * of this host.
  */
 export async function foresee(
@@ -55,7 +55,6 @@ function unseenOf(error: PodwrightError): string[] {
   return [`existing objects of the node are not checked: ${error.message}`];
 }
 
-/** Returns the image that a finding is about, if any. */
 function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
   const [, field, index, last] = path;
   const pod = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -64,7 +63,7 @@ function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
   return container === undefined ? [] : [container.image];
 }
 
-/** Whether a finding only says that an image will be pulled; these are listed separately. */
+/** Whether a finding only says that an image will be pulled; the caller lists such images separately. */
 const isToPull = ({ severity, path }: Finding) => severity === 'note' && path.at(-1) === 'image';
 
 /** Whether a finding reports an object as missing although the manifests contain it, but with errors. */

@@ -51,7 +51,7 @@ function textOf(file: string, bytes: Uint8Array): ManifestText {
   return { file, text };
 }
 
-/** Returns the file itself, or the manifest files in a directory. */
+/** Returns a file itself, or the manifest files in a directory. */
 function filesOf(name: string, recursive: boolean): string[] {
   if (name === '-') return [STANDARD_INPUT];
   return attempt(name, () => {
@@ -81,7 +81,7 @@ function manifestsIn(directory: string, recursive: boolean): string[] {
   return files;
 }
 
-/** Also returns true for a symlink to a file. Symlinks to directories are not followed, because they may form a cycle. */
+/** Whether a directory entry is a file or a symlink to a file. Symlinks to directories are not followed, because they may form a cycle. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -59,13 +59,13 @@ function parse(url: string, first: string): URL {
 /** Removes the user name and password from an invalid URL, for messages. */
 const withoutUser = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
-/** Adds the host's CA certificates to those of Node.js. */
+/** Makes Node.js trust the host's CA certificates in addition to its own. */
 function trustTheHost(): void {
   const tls = process.getBuiltinModule('node:tls'); // loading takes 12 ms, which files do not need
   tls.setDefaultCACertificates([...new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])]);
 }
 
-/** Returns the message of a connection error, which may contain one error for each address of the host. */
+/** Returns the message of a connection error. If connecting to several addresses of the host failed, returns the first message. */
 function reason(error: unknown): string {
   const inner = error instanceof AggregateError ? error.errors[0] : error;
   const { errno, code } = inner as NodeJS.ErrnoException;

@@ -62,7 +62,7 @@ export async function readManifests(
   return { text: textOf(all), objects, others, decoded };
 }
 
-/** Manifests with at least this many characters may exceed the limits that apply on nodes without a Kubernetes API. */
+/** Manifests with at least this many characters might exceed the limits that apply on nodes without a Kubernetes API. */
 const LARGE_TEXT = 200_000;
 
 async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {

@@ -30,7 +30,7 @@ export async function printAs(format: OutputFormat | 'wide', value: unknown, tex
 /** Prints the complete `value`. */
 export async function printWhole(format: ValueFormatName, value: unknown): Promise<void> {
   if (format === 'json') return console.log(terminalJson(value, 2));
-  // loaded lazily: loading the YAML library takes as long as loading everything else
+  // load the YAML library lazily, because this takes as long as loading everything else
   if (format === 'yaml') process.stdout.write((await import('./terminal-yaml.ts')).terminalYaml(value));
   else process.stdout.write((await import('./terminal-kyaml.ts')).terminalKyaml(value));
 }

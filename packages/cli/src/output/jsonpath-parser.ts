@@ -24,7 +24,7 @@ export type Slice = { start?: number; end?: number; step?: number; single: boole
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Operand = { type: 'path'; path: PathStep[] } | { type: 'literal'; value: string | number | boolean };
-/** If `compared` is unset, the filter matches if `left` has a value. */
+/** A filter of a list's elements. If `compared` is unset, an element matches if `left` has a value. */
 export type Filter = { left: Operand; compared?: { operator: Comparison; right: Operand } };
 
 const MAX_TEMPLATE_LENGTH = 64 << 10;
@@ -47,7 +47,7 @@ export function parsePath(text: string): PathStep[] {
   throw new PodwrightError('invalid_argument', `"${text.slice(0, 80)}" is not one path such as .metadata.name`);
 }
 
-/** Creates the step for quoted names. A quoted name may itself be a path, with names separated by unescaped dots. */
+/** Creates the path step for quoted field names. A quoted name may itself be a path, with names separated by unescaped dots. */
 function namedFields(raw: string[]): PathStep {
   const plain = (text: string) => text.replaceAll(/\\(.)/gs, '$1');
   const paths = raw.map((text) => (text.match(/(?:\\.|[^\\.])+/gs) ?? ['']).map(plain));
@@ -117,7 +117,7 @@ class TemplateParser {
   }
 
   #step(): PathStep[] {
-    // as in kubectl, both `$` and `@` mean the current value, even inside a range
+    // as in kubectl, both `$` and `@` mean the value at hand, even inside a `range`
     if (this.#take(/\s+|[@$]/y) !== undefined) return [];
     if (this.#peek(/\[/y)) return [this.#subscript()];
     this.#expect(/\./y, '.');

@@ -9,7 +9,7 @@ import {
   type TemplatePart,
 } from './jsonpath-parser.ts';
 
-/** Maximum number of values that a path may select. Without it, repeating `{..*}` would multiply them without bound. */
+/** Maximum number of values that a path can select. Without a limit, repeating `{..*}` would multiply them without bound. */
 const MAX_VALUES = 300_000;
 
 /** `current` is the value that paths start from. With `strict`, an out-of-range index is an error, as in kubectl. */
@@ -24,12 +24,12 @@ export function renderJsonPath(template: string, value: unknown): string {
   return renderParts(parseTemplate(template), scope);
 }
 
-/** Returns the values at a path. */
+/** Returns the values that a path selects in `value`. Indexes that are out of range select nothing. */
 export function valuesAt(path: PathStep[], value: unknown): unknown[] {
   return walk(path, { current: value, strict: false, budget: { values: MAX_VALUES } });
 }
 
-/** Formats a value for a template. */
+/** Formats a value that a JSONPath selects, for use in a template. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value, inOrder) : String(value);
@@ -97,7 +97,7 @@ function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
   }
 }
 
-/** Returns the field with this name or, if there is none, the value at the path that the name stands for. */
+/** Returns the value of the field with this name or, if there is none, the values at the path into which the quoted name was split. */
 function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
   if (!isRecord(value)) return [];
   if (Object.hasOwn(value, name)) return [value[name]];
@@ -111,7 +111,7 @@ function childrenOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : Object.values(value);
 }
 
-/** Returns the value and all its descendants, in pre-order. */
+/** Returns a value and all its descendants, in pre-order. */
 function descendantsOf(value: unknown, scope: Scope): unknown[] {
   const found: unknown[] = [];
   const rest = [value];

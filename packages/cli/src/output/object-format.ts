@@ -33,7 +33,7 @@ export function parseObjectFormat(value: string): ObjectFormat {
   return { type: 'jsonpath', template };
 }
 
-/** Whether the format is a table. */
+/** Whether this output format is a table. */
 export const isTable = (format: ObjectFormat): format is TableFormat =>
   format.type === 'table' || format.type === 'wide' || format.type === 'custom-columns';
 

@@ -5,7 +5,7 @@ import { escapeTerminal, print } from './terminal-text.ts';
 
 export type Redrawing = {
   periodMs: number;
-  /** Which lines to show if the terminal has too few rows. */
+  /** Which lines of the text to show if the terminal has too few rows. */
   shown: 'first' | 'last';
 };
 

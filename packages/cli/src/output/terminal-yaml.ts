@@ -6,7 +6,7 @@ export function terminalYaml(value: unknown): string {
   const document = new Document(JSON.parse(JSON.stringify(value, bigintAsNumber)), { compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (_key, node) => {
-      // escape sequences are only recognized in double quotes
+      // use double quotes, the only style in which YAML recognizes escape sequences
       if (typeof node.value === 'string' && node.value.search(ACTING_UNESCAPED) >= 0) node.type = 'QUOTE_DOUBLE';
       if (node.value === '=') node.type = 'QUOTE_DOUBLE'; // the default value of YAML 1.1, which `compat` does not handle
     },

@@ -3,7 +3,7 @@ const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|\ufe0f/u;
 /** Characters that have no width: combining marks, and format characters other than the soft hyphen. */
 const INVISIBLE = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}]+$/u;
-/** A color or style sequence (SGR in ECMA-48). */
+/** Matches a color or style sequence (SGR in ECMA-48). */
 const STYLE = /(\x1b\[[\d;]*m)/;
 const ASCII = /^[ -~]*$/;
 

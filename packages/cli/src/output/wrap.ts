@@ -2,7 +2,7 @@ import { displayWidth } from './text-width.ts';
 
 /** Matches text that is never split: words, and quoted commands, because users copy them. */
 const UNBROKEN = /'podwright [^']*'\S*|\S+/g;
-/** Continuation lines are aligned with a column only if it starts within this share of the width. */
+/** Continuation lines are aligned with a column only if the column starts within this share of the width. */
 const WIDEST_HANG = 2 / 3;
 
 /**

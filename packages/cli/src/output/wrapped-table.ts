@@ -3,7 +3,7 @@ import { escapeLine } from './terminal-text.ts';
 import { displayWidth } from './text-width.ts';
 import { wrapText } from './wrap.ts';
 
-/** If the other columns leave fewer cells than this, the last column is printed below them, indented. */
+/** Minimum width of the last column, in cells. If the other columns leave less room, the last column is printed below them, indented. */
 const LEAST_BESIDE = 32;
 const INDENT = 4;
 const GAP = 2;

@@ -1,7 +1,7 @@
 import type { Event, Pod } from '@podwright/kube-api';
 import { firstLine } from './pod-rows.ts';
 
-/** Event reasons that do not explain why a claim is unbound. */
+/** Reasons of claim events that do not explain why the claim is unbound. */
 const NO_REASON = new Set(['WaitForFirstConsumer', 'ProvisioningSucceeded']);
 
 /**

@@ -6,7 +6,6 @@ import type { AppliedObject } from './run-session.ts';
 type Others = DecodedManifest['others'];
 type JobSpec = { ttlSecondsAfterFinished?: unknown; suspend?: unknown };
 
-/** Returns the names of the Jobs in the manifests whose spec satisfies the condition. */
 function jobsWith(others: Others, holds: (spec: JobSpec) => boolean): { namespace: string; name: string }[] {
   return others.flatMap(({ object: { kind, metadata, spec } }) => {
     const { name, namespace = 'default' } = metadata;

@@ -9,7 +9,7 @@ const MAX_EVENTS = 1000;
 export class HeldEvents {
   readonly #events: Event[] = [];
 
-  /** Stores an event; drops the oldest one if there are too many. */
+  /** Holds an event until `take` is called; drops the oldest one if there are too many. */
   hold(event: Event): void {
     this.#events.push(event);
     if (this.#events.length > MAX_EVENTS) this.#events.shift();

@@ -61,7 +61,6 @@ function view(columns = 80): { screen: Screen; view: TerminalView } {
 
 const waiting = podOf({ containers: [status('nonoimg', { waiting: { reason: 'ErrImagePull' } })], phase: 'Pending' });
 
-/** Waits for the live view's next redraw. */
 const drawn = (screen: Screen) => once(screen, 'drawn');
 
 test('logs are printed above the live view, which stays at the bottom', async () => {

@@ -13,7 +13,6 @@ import { describeTransfer } from './transfer-text.ts';
 /** Colors for container states. Yellow is not used, because it is unreadable on a white background. */
 const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
-/** Minimum time between two redraws. */
 const DRAW_INTERVAL_MS = 50;
 /** The view is redrawn immediately if more log characters than this are pending. */
 const MAX_HELD_CHARACTERS = 64 << 10;
@@ -52,7 +51,7 @@ export class TerminalView implements RunView {
     this.#schedule();
   }
 
-  /** Prints each warning once. */
+  /** Shows a warning event, unless the same warning has already been shown. Ignores other events until `settle` has been called. */
   event(event: Event): void {
     const { type, reason, message, involvedObject } = event;
     if (this.#settled || type !== 'Warning') return this.#after.event(event);

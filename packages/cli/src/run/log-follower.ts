@@ -8,7 +8,7 @@ import { logLine } from './log-text.ts';
 import { containerStatuses } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** Maximum length of a log line. Longer ones are split, because a container may write an endless line. */
+/** Maximum length of a log line. Longer lines are split, because a container could write an endless line. */
 const MAX_LINE_BYTES = 64 << 10;
 /** Number of log lines to show for a container that was already running before this command. */
 const OLD_LINES = 10;
@@ -22,7 +22,7 @@ const COLOURS = ['cyan', 'magenta', 'green'] as const;
 
 export type LogFollowerOptions = {
   client: Pick<NodeClient, 'log'>;
-  /** Receives each line with its prefix. */
+  /** Called with each log line, including its prefix. */
   write: (line: string) => void;
   /** Whether each line is prefixed with its pod and container. */
   prefixed: boolean;
@@ -36,17 +36,16 @@ export type LogFollowerOptions = {
 /** One attempt of a container, and the prefix of its log lines. */
 type FollowedLog = { container: string; containerId: string; prefix: string };
 
-/** Which part of a log to show. */
 type LogStart = { tailLines?: number; sinceTime?: string; skippedLines?: number };
 
 /** Follows the logs of all attempts of all containers of the given pods. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
-  /** Keyed by container ID: resolves once the attempt's log has been shown completely. */
+  /** For each attempt, by container ID: resolves once its log has been shown completely. */
   readonly #attempts = new Map<string, Promise<void>>();
   /**
-   * Keyed by container: its prefix, and a promise that resolves when the log currently being shown ends. The next attempt waits for it, so
-   * that the logs of two attempts are not interleaved.
+   * For each container: the prefix of its log lines, and a promise that resolves when the log being shown ends. The container's next
+   * attempt waits for it, so that the logs of two attempts are not interleaved.
    */
   readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
 
@@ -112,7 +111,7 @@ export class LogFollower {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
-        // the node may be restarting; if so, it still has the rest of the log, so continue there afterwards
+        // the node might be restarting; if so, it still has the rest of the log, which continues after the restart
         lost = error;
         restartedAtMs = performance.now();
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };
@@ -120,7 +119,7 @@ export class LogFollower {
     }
   }
 
-  /** Shows the part of the log selected by `from`, and counts its lines in `progress`. */
+  /** Shows the part of an attempt's log selected by `from`, and counts the shown lines in `progress`. */
   async #follow(
     { metadata }: Pod,
     { container, containerId, prefix }: FollowedLog,

@@ -14,7 +14,7 @@ export type FeedOptions = {
   signal: AbortSignal;
 };
 
-/** Reasons of warning events whose message also appears in the container's state. */
+/** Reasons of warning events whose message is also in the container's status, where the user sees it. */
 const REPEATED_BY_STATE = new Set(['Failed', 'BackOff']);
 
 /** Shows the progress of image transfers. Errors are ignored: if the node stops, the pod watch reports it. */
@@ -59,11 +59,13 @@ type EventFeed = FeedOptions & {
   old: ReadonlySet<string>;
   warnings: Map<string, Event>;
 } & {
-  /** Set if objects that appear later may have been created by this command: stores the events of objects not seen yet. */
+  /** Set if this command might have created objects that it has not seen yet: holds their events until they appear. */
   held?: HeldEvents;
 };
 
-/** The progress display of image transfers. `shown` resolves once they are no longer shown; it is unset until an image is pulled. */
+/**
+ * The progress display of image transfers. `shown` resolves once transfers are no longer displayed; it is unset until an image is pulled.
+ */
 type Transfers = { shown?: Promise<void> };
 
 /** Shows the events received over one connection. For pods in `known`, only events since `sinceMs` are shown. */
@@ -96,5 +98,5 @@ export function showEvent(object: Event, { view, warnings }: Pick<EventFeed, 'vi
   if (isNew) view.event(object);
 }
 
-/** Event timestamps have a resolution of one second. */
+/** Rounds a time down to a whole second, the resolution of event timestamps. */
 const wholeSecond = (ms: number) => ms - (ms % 1000);

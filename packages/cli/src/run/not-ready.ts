@@ -18,7 +18,7 @@ const SHOWN_LINES = 10;
 const SHOWN_CHARACTERS = 400;
 const MAX_LINE_BYTES = 4 << 10;
 
-/** The attempt whose log shows the failure. `previous`: it is not the container's latest attempt. */
+/** The container attempt whose log shows why a pod failed. `previous`: it is not the container's latest attempt. */
 export type FailureLog = { container: string; containerId: string; previous: boolean };
 
 /** Why a pod is not ready. `containers` lists its containers that are not ready. */
@@ -52,13 +52,13 @@ export function troubleOf(pod: Pod): Trouble {
   return { reason, containers, log: failureLog(statuses) };
 }
 
-/** Returns why the pod has not been scheduled, if known. */
+/** Returns why the pod has not been scheduled, if the scheduler has reported a reason. */
 function notScheduled({ status }: Pod): string | undefined {
   const condition = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
   return condition?.message || condition?.reason;
 }
 
-/** Describes how the last attempt terminated, unless the current state already shows it. */
+/** Describes how a container's last attempt terminated; '' if there is none or if the current state already shows a termination. */
 function lastEnd(status: ContainerStatus | undefined): string {
   const last = status?.lastState.terminated;
   if (last === undefined || status?.state.terminated !== undefined) return '';
@@ -86,9 +86,9 @@ export type ExplainOptions = {
   client: Pick<NodeClient, 'log'>;
   /** The podwright command line, including the global options that select the node. */
   program: string;
-  /** The pod's last warning event. */
+  /** The pod's last warning event, if there was one. */
   warning: PodWarning | undefined;
-  /** The last event of one of the pod's unbound claims. */
+  /** The last event of a claim that the pod is waiting for. */
   claim?: string;
   keptBy: string | undefined;
   signal: AbortSignal;
@@ -97,8 +97,8 @@ export type ExplainOptions = {
 };
 
 /**
- * Explains in a paragraph for the terminal why the pod is not ready: the reason, the end of the log that shows the failure, and commands
- * for more details. `keptBy`: set if this command is about to remove the pod; the command that keeps it instead.
+ * Explains in a paragraph for the terminal why the pod is not ready: the reason, the last lines of the log that shows the failure, and
+ * commands for more details. `keptBy`: a command that would retain the pod, set if this command is about to remove it.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
   const { client, program, warning, claim, keptBy, signal, width } = options;

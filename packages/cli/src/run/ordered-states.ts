@@ -3,14 +3,14 @@ import type { Pod } from '@podwright/kube-api';
 import type { LogFollower } from './log-follower.ts';
 import type { RunView } from './run-view.ts';
 
-/** Maximum delay for showing a state while waiting for a log, which a busy node may send late. */
+/** Maximum delay for showing a state while waiting for a log, which a busy node might send late. */
 const LOG_WAIT_MS = 500;
 
 /** Shows each pod's states in order. A state that reports a container's termination is shown after the container's log. */
 export class OrderedStates {
   readonly #view: Pick<RunView, 'pod'>;
   readonly #logs: Pick<LogFollower, 'endsShown'> | undefined;
-  /** Keyed by pod UID: resolves once the pod's latest state has been shown. */
+  /** For each pod, by UID: resolves once the pod's latest state has been shown. */
   readonly #shown = new Map<string, Promise<void>>();
 
   constructor(view: Pick<RunView, 'pod'>, logs: Pick<LogFollower, 'endsShown'> | undefined) {

@@ -47,7 +47,7 @@ export class PlainView implements RunView {
       this.#show(key, describeTransfer(transfer).slice(reference.length + 1), `image ${reference}`);
   }
 
-  /** Prints each warning once. */
+  /** Prints a warning event, unless the same warning has already been printed. Ignores other events. */
   event({ type, reason, message, involvedObject: { uid, name } }: Event): void {
     if (type !== 'Warning') return;
     const line = `${reason}: ${firstLine(message)}`;

@@ -82,7 +82,6 @@ function waitingCause(reason: string, message: string, image: string): string {
   return PULL_FAILURES.has(reason) && !error.includes(image) ? `${image}: ${error}` : error;
 }
 
-/** The prefix of a gRPC error. */
 const RPC_ERROR = /\brpc error: code = \w+ desc = /;
 
 /** A full container, sandbox or image ID. Its first 12 digits are enough to identify the object. */

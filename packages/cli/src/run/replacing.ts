@@ -7,11 +7,11 @@ import type { AppliedObject } from './run-session.ts';
 
 export type ReplaceOptions = {
   client: Pick<NodeClient, 'apply'>;
-  /** Replace existing objects without prompting. */
+  /** Whether to replace existing objects without prompting. */
   force: boolean;
   /** Whether the user can be prompted. False if the manifest is read from standard input. */
   canAsk: boolean;
-  /** Aborts waiting for the user's answer. */
+  /** Aborts the prompt. */
   signal: AbortSignal;
 };
 
@@ -52,7 +52,7 @@ export function objectNames(objects: Pick<AppliedObject, 'kind' | 'namespace' | 
     .join(', ');
 }
 
-/** Reads a line from standard input, or '' at end of input. */
+/** Reads a line from standard input; returns '' at the end of the input. */
 async function readAnswer(signal: AbortSignal): Promise<string> {
   try {
     const ended = new AbortController();

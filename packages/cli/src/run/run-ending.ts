@@ -99,7 +99,7 @@ function lateness(error: TimedOut | NotStarted, { once }: WatchOptions): string 
   return `not ${once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
 }
 
-/** Prints a line for each workload whose pods are not all available. */
+/** Prints a line for each workload that does not have all its pods available. */
 function explainWorkloads({ session, warnings }: WatchedCourse): void {
   for (const { object, progress, failure } of session.incomplete) {
     const warning = warnings.get(object.uid ?? '');
@@ -108,7 +108,7 @@ function explainWorkloads({ session, warnings }: WatchedCourse): void {
   }
 }
 
-/** Prints a paragraph about each pod on standard error. */
+/** Prints a paragraph about each of these pods that explains why it is not ready, on standard error. */
 export async function explain(course: WatchedCourse, pods: Pod[]): Promise<void> {
   const { session, node, program, options, names, interrupts, warnings } = course;
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');

@@ -88,7 +88,7 @@ export function dropDeleted(stateDirectory: string, deleted: ObjectName[]): void
   drop(leftoverRecords(stateDirectory), (object) => names.has(nameOf(object)));
 }
 
-/** Removes objects from records, and deletes records that have no pods left. */
+/** Removes these objects from the records, and deletes records that have no pods left. */
 function drop(left: LeftoverRecord[], isDropped: (object: AppliedObject) => boolean): void {
   for (const { path, objects, startedNode } of left) {
     const others = objects.filter((object) => !isDropped(object));
@@ -101,7 +101,7 @@ const hasUid = ({ uid = '' }: AppliedObject): boolean => uid !== '';
 
 const nameOf = ({ kind, namespace, name }: ObjectName): string => `${kind} ${namespace}/${name}`;
 
-/** Identifies an object. Includes the UID, so that a later pod with the same name does not match. */
+/** Returns a key that identifies an applied object. It includes the UID, so that a later pod with the same name does not match. */
 const keyOf = ({ uid = '', ...object }: AppliedObject): string => `${nameOf(object)} ${uid}`;
 
 function write(path: string, record: RunRecord): void {

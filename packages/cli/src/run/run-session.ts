@@ -64,7 +64,7 @@ export class RunSession {
     return [...uidsOf(this.#objects), ...this.#owners.keys()];
   }
 
-  /** Number of applied objects. */
+  /** Number of objects in the applied manifests. */
   get objectCount(): number {
     return this.#objects.length;
   }
@@ -110,8 +110,8 @@ export class RunSession {
   }
 
   /**
-   * Objects created by this command, as far as it still owns them. Pods deleted by a different client are excluded, because that client may
-   * have created new ones with the same names.
+   * Objects that this command created and still owns. Pods deleted by another client are excluded, because that client might have created
+   * new ones with the same names.
    */
   get #made(): AppliedObject[] {
     return this.#objects.filter(
@@ -185,7 +185,10 @@ export class RunSession {
     );
   }
 
-  /** Whether a workload is complete, or has all its pods and none of them can make further progress. */
+  /**
+   * Whether nothing more can happen to a workload's pods: the workload is complete, has failed or was removed, or all its pods have
+   * terminated or can never start.
+   */
   #isWorkloadSettled(uid: string): boolean {
     if (this.workloads.isRemoved(uid)) return true;
     const state = this.workloads.stateOf(uid);
@@ -217,7 +220,7 @@ export class RunSession {
     );
   }
 
-  /** Whether the workload has pods, but none of them can ever start. */
+  /** Whether a workload has pods and none of them can ever start. */
   #neverStarts(uid: string): boolean {
     const pods = this.#podsOf(uid);
     return pods.length > 0 && pods.every((pod) => !isEnded(pod) && isOver(pod));
@@ -304,8 +307,8 @@ export class RunSession {
   }
 
   /**
-   * Whether a pod has terminated or can never start. If the pod existed before this command, a failed pull does not count: the failure may
-   * be old, and the image may have become available.
+   * Whether a pod has terminated or can never start. For a pod that existed before this command, a failed pull does not count, because the
+   * image might have become available since.
    */
   readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
   readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);
@@ -315,7 +318,7 @@ export class RunSession {
     return this.#removed.has(uid) || (pod !== undefined && condition(pod));
   }
 
-  /** Records a pod if one of the workloads created it. Pods removed by their workload are forgotten. */
+  /** Records a pod that one of this command's workloads created. Forgets it once it is deleted, unless it is a terminated pod of a Job. */
   async #takeOwned(pod: Pod, isDeleted: boolean): Promise<void> {
     const { uid } = pod.metadata;
     const owner = this.#owners.get(uid) ?? (await this.workloads.ownerOf(pod));

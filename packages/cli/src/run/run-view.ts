@@ -9,7 +9,7 @@ export interface RunView {
   pod(pod: Pod): void;
   transfer(transfer: ImageTransfer): void;
   event(event: Event): void;
-  /** Prints a line verbatim, such as a log line. */
+  /** Prints a log line or other text verbatim. */
   log(line: string): void;
   /** Must be called once the pods are ready or no longer watched. `table` replaces the startup progress. */
   settle(table?: string): void;

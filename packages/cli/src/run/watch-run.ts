@@ -61,8 +61,8 @@ export async function watchRun(course: Course): Promise<number> {
 }
 
 /**
- * If standard output is redirected, it receives only the logs, and everything else goes to standard error. With --detach there are no logs,
- * so standard output receives the table.
+ * Returns the view for an invocation of `podwright run`. If standard output is redirected, it receives only the logs, and everything else
+ * goes to standard error. With --detach there are no logs, so standard output receives the table.
  */
 function viewFor({ quiet, detach }: WatchOptions): RunView {
   const { stdout, stderr } = process;
@@ -106,8 +106,8 @@ async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' 
 }
 
 /**
- * Limits how long pods may fail to start with --once and --detach, which are often used in scripts. Without these options, a user is
- * watching and can decide.
+ * Limits how long pods may fail to start with --once and --detach, which are often used in scripts. Otherwise, a user is watching, who can
+ * stop the command.
  */
 function patienceFor(
   { session, options }: Pick<ShownCourse, 'session' | 'options'>,

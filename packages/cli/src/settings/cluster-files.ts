@@ -11,7 +11,7 @@ export type ClusterFiles = {
 
 /** The files written by `podwright join`, and the kubeconfig, which the node writes itself. */
 export type JoinedFiles = Required<ClusterFiles> & {
-  /** The cluster's CA certificates. */
+  /** Path of the file with the cluster's CA certificates. */
   authorities: string;
 };
 

@@ -9,7 +9,6 @@ import { parseConfig } from './parse-config.ts';
 
 const document = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
 
-/** A configuration key's type and default, as documented. */
 type Key = { type: string; default: string };
 
 type JsonSchema = {

@@ -9,7 +9,7 @@ export type ContainerRuntime = 'docker' | 'remote';
 
 type Table = Record<string, unknown>;
 
-/** Removes `runtime = "docker"`, which a configuration file may contain in place of the `[runtime]` table. */
+/** Removes `runtime = "docker"`, which a configuration file can contain in place of the `[runtime]` table. */
 export function takeContainerRuntime(content: Table): { content: Table; containerRuntime: ContainerRuntime } {
   const { runtime, ...others } = content;
   if (runtime !== 'docker') return { content, containerRuntime: 'remote' };

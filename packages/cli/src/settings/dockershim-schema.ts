@@ -17,7 +17,7 @@ const isCidr = (value: string) => {
 
 const MAX_MTU = 65_535;
 
-/** The `[dockershim]` table. */
+/** Schema of the configuration file's `[dockershim]` table. */
 export const DockershimSchema = z.strictObject({
   docker_endpoint: socket.default('/var/run/docker.sock'),
   listen: socket.optional(),

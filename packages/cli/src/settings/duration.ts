@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A Go duration: `30s`, `1m30s`. */
+/** Schema of a Go duration, such as `30s` or `1m30s`. */
 export const duration = z
   .string()
   .regex(/^(\d+(\.\d+)?(ms|s|m|h))+$/, 'must be a duration such as 30s, 1m or 1m30s')

@@ -28,7 +28,7 @@ export function lineOfKey(text: string, path: readonly PropertyKey[]): number | 
   return found;
 }
 
-/** Returns how many elements of the key's path exist in the TOML text, or `undefined` if the text ends in the middle of a value. */
+/** Returns how many elements of a key's path exist in this TOML text, or `undefined` if the text ends in the middle of a value. */
 function depthIn(text: string, path: readonly PropertyKey[]): number | undefined {
   let value: unknown;
   try {

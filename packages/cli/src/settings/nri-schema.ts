@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { duration } from './duration.ts';
 import { path } from './path-schema.ts';
 
-/** The `[runtime.nri]` table: the keys of containerd's NRI plugin. */
+/** Schema of the configuration file's `[runtime.nri]` table, with the keys of containerd's NRI plugin. */
 export const NriSchema = z.strictObject({
   disable: z.boolean().default(false),
   socket_path: path.optional(),

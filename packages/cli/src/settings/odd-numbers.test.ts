@@ -26,7 +26,6 @@ const NEEDED: Record<string, string> = { 'runtime.tcp': 'insecure = true\n' };
 
 type JsonSchema = { type?: string; properties?: Record<string, JsonSchema>; additionalProperties?: JsonSchema | false };
 
-/** Returns the path of every key that accepts a number. */
 function numberKeys({ properties = {} }: JsonSchema, path: string[] = []): string[][] {
   return Object.entries(properties).flatMap(([name, at]) => {
     const here = [...path, name];
@@ -37,7 +36,6 @@ function numberKeys({ properties = {} }: JsonSchema, path: string[] = []): strin
 
 const keys = numberKeys(z.toJSONSchema(FileSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
 
-/** Returns all numbers in a value and its properties. */
 function numbersIn(value: unknown, seen = new Set<unknown>()): number[] {
   if (typeof value === 'number') return [value];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];

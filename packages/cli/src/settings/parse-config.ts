@@ -37,7 +37,7 @@ export function parseConfig(
   throw new PodwrightError('invalid_argument', `read ${lines.join('\n')}`);
 }
 
-/** Returns `key = value`, or only the key if the value is missing, secret or a table. */
+/** Returns `key = value` for an error message, or only the key if its value is missing, secret or a table. */
 function nameAndValue({ path }: ConfigProblem, content: unknown): string {
   const name = path.map((key) => quoteKey(String(key))).join('.') || 'the file';
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 
-/** A path. Relative paths are resolved against the working directory. */
+/** Schema of a path. Relative paths are resolved against the working directory. */
 export const path = z
   .string()
   .min(1)

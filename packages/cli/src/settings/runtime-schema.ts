@@ -51,7 +51,7 @@ const openFiles = z
   .min(1)
   .max(2 ** 30);
 
-/** The `[runtime]` table. */
+/** Schema of the configuration file's `[runtime]` table. */
 export const RuntimeSchema = z
   .strictObject({
     oci_runtime: z.string().default(''),

@@ -59,7 +59,7 @@ class Place extends TestPlace {
     this.autoscaler('web', metrics, target);
   }
 
-  /** Makes the fake client return PodMetrics lists. PodMetrics need special treatment, because their plural name is `pods` too. */
+  /** Makes the fake client return PodMetrics lists. The client finds resources by plural name, which for PodMetrics is `pods` too. */
   #answerLists(metrics: () => unknown): void {
     const list = this.client.list.bind(this.client);
     this.client.list = <T extends KubeObject>(...[resource, selection]: Parameters<typeof list<T>>) => {

@@ -27,7 +27,7 @@ export type ScalingState = {
 export type ScalingEvent = { type: EventType; reason: string; message: string };
 
 export type ScalingDecision = {
-  /** The new number of replicas; absent if unchanged. */
+  /** The new number of replicas of the target; absent if it does not change. */
   rescale?: { replicas: number; reason: string };
   /** The status before the target is rescaled. `rescaled` and `rescaleFailed` return the status afterwards. */
   status: AutoscalerStatus;
@@ -40,7 +40,7 @@ export function decideScaling(state: ScalingState): ScalingDecision {
   return new Decision(state).decide();
 }
 
-/** Returns the status, history and event after the target has been rescaled. */
+/** Returns the autoscaler's status, history and event after its target has been rescaled. */
 export function rescaled(
   { autoscaler, currentReplicas, nowMs }: ScalingState,
   decision: ScalingDecision & Required<Pick<ScalingDecision, 'rescale'>>,
@@ -57,7 +57,7 @@ export function rescaled(
   };
 }
 
-/** Returns the status and event after rescaling the target has failed. */
+/** Returns the autoscaler's status and event after rescaling its target has failed. */
 export function rescaleFailed(
   { autoscaler, nowMs }: ScalingState,
   decision: ScalingDecision & Required<Pick<ScalingDecision, 'rescale'>>,
@@ -74,7 +74,7 @@ export function rescaleFailed(
   };
 }
 
-/** Returns the status if the target's scale could not be determined. */
+/** Returns the autoscaler's status if the scale of its target could not be read. */
 export function scaleUnknown(autoscaler: HorizontalPodAutoscaler, error: string, nowMs: number): AutoscalerStatus {
   const message = `the HPA controller was unable to get the target's current scale: ${error}`;
   const unable: ConditionChange = { type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message };

@@ -15,7 +15,7 @@ import { proposeReplicas, type Tolerances } from './replica-proposal.ts';
 
 const DEFAULT_TOLERANCE = 0.1;
 
-/** The resource usage of the target's pods, or why it is unknown. */
+/** The resource usage of the pods of an autoscaler's target, or why it is unknown. */
 export type KnownUse = { items: readonly PodMetrics[] } | { error: string };
 
 export type MetricsInput = {

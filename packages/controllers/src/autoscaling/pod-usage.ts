@@ -22,7 +22,7 @@ const INITIAL_READINESS_MS = 30_000;
 /** The usage of one resource by a pod. `value` is in milli-units of the resource. */
 export type PodUsage = { timestampMs: number; windowMs: number; value: number };
 
-/** Pod usage by pod name. */
+/** The usage of each pod, by pod name. */
 export type PodUsages = ReadonlyMap<string, PodUsage>;
 
 /**
@@ -42,10 +42,10 @@ export function usagesOf(metrics: readonly PodMetrics[], resource: string, conta
   return usages;
 }
 
-/** Pod names by how the calculation treats them. Pods in none of the lists are ready. */
+/** Names of pods, grouped by how the calculation treats them. Pods in none of the lists are ready. */
 export type PodGroups = { readyCount: number; unready: string[]; missing: string[]; ignored: string[] };
 
-/** Groups pods by how the calculation treats them. The Ready condition matters for CPU only. */
+/** Groups an autoscaler's pods by how its calculation treats them. The Ready condition matters for CPU only. */
 export function groupPods(pods: readonly Pod[], usages: PodUsages, { isCpu = false, nowMs = 0 }): PodGroups {
   const groups: PodGroups = { readyCount: 0, unready: [], missing: [], ignored: [] };
   for (const pod of pods) {

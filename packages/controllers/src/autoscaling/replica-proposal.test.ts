@@ -11,7 +11,7 @@ const START = NOW - 3_600_000;
 const time = (ms: number) => new Date(ms).toISOString();
 
 type PodCase = { request?: number; phase?: PodPhase; isReady?: boolean; isHot?: boolean; isDeleting?: boolean };
-/** A pod's usage per container; a single number applies to both containers. */
+/** A pod's usage per container; a single number applies to both of its containers. */
 type Level = number | number[];
 
 type Case = {
@@ -32,7 +32,7 @@ function podOf(
 ): Pod {
   const resources = { requests: { cpu: `${request * 1000}m`, memory: '1000' } };
   const containers = ['container1', 'container2'].map((name) => ({ name, image: 'i', resources }));
-  // a hot pod is one that became ready within the window of its metrics
+  // a hot pod became ready within the window of its metrics, so they include its startup
   const transition = isHot ? NOW : isReady ? START + 60_000 : START;
   const startMs = isHot ? NOW - 30_000 : START;
   const condition = { type: 'Ready', status: isReady ? ('True' as const) : ('False' as const) };

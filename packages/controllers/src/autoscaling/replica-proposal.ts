@@ -15,23 +15,23 @@ export type ProposalInput = {
   resource: string;
   /** Name of the container whose usage counts. Default: all containers. */
   container?: string;
-  /** A percentage of the requests, or an average in milli-units of the resource. */
+  /** The target usage: a percentage of the requests, or an average in milli-units of the resource. */
   target: { utilization: number } | { average: number };
   /** The pods of the autoscaler's target. */
   pods: readonly Pod[];
   usages: PodUsages;
   currentReplicas: number;
   tolerances: Tolerances;
-  /** Unix time in milliseconds. */
+  /** The current Unix time in milliseconds. */
   nowMs: number;
 };
 
 type Measure = Omit<Proposal, 'replicas'> & { ratio: number };
 
-/** How usage is compared with the target. */
+/** How pod usage is measured and compared with the autoscaler's target. */
 type Scale = {
   measure: (usages: PodUsages) => Measure;
-  /** Returns the usage, in milli-units, to assume for a pod without metrics if the other pods are below the target. */
+  /** Returns the usage to assume for a pod without metrics if the pods with metrics are below the target, in milli-units. */
   assumed: (pod: string) => number;
 };
 

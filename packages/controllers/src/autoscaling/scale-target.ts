@@ -49,7 +49,7 @@ async function preferredVersion({ client, signal }: Parts, group: string, versio
   }
 }
 
-/** Reads the scale of a target. */
+/** Reads the `scale` subresource of an autoscaler's target. Throws if the target does not exist. */
 export async function readScale(
   { client, signal }: Parts,
   { group, version, plural }: Resource,
@@ -61,7 +61,7 @@ export async function readScale(
   return JSON.parse(await client.getText(path, { signal })) as Scale;
 }
 
-/** Writes the number of replicas. On a conflict, reads the scale again and retries. */
+/** Writes the number of replicas to a scale. On a conflict, rereads the scale and retries. */
 export async function writeScale(
   parts: Parts,
   { resource, scale }: { resource: Resource; scale: Scale },

@@ -24,7 +24,7 @@ export const NO_HISTORY: ScalingHistory = { recommendations: [], ups: [], downs:
 
 type Reason = { reason: string; message: string };
 
-/** A number of replicas, with the reason and message for the condition. */
+/** A number of replicas after limits, with the reason and message for the `ScalingLimited` or `AbleToScale` condition. */
 export type Limited = Reason & { replicas: number };
 
 export type LimitInput = {
@@ -127,8 +127,8 @@ function limitDecline(input: LimitInput, rules: ScalingRules): Limited {
 type Policy = NonNullable<ScalingRules['policies']>[number];
 
 /**
- * Returns the limit of each policy, based on the replicas at the start of its period, or undefined if scaling in this direction is
- * disabled.
+ * Returns the replica limit that each policy allows, based on the replicas at the start of its period; undefined if scaling in this
+ * direction is disabled.
  */
 function proposalsOf(
   { history, current, nowMs }: LimitInput,

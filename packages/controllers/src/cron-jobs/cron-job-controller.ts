@@ -55,7 +55,7 @@ export class CronJobSync {
   readonly #cronJobs: ObjectCache<CronJob>;
   readonly #jobs: ObjectCache<Job>;
   readonly #events: EventRecorder;
-  /** Where the schedules begin, by CronJob UID. Kept in memory only. */
+  /** Where the schedule of each CronJob begins, by UID. In memory only. */
   readonly #begins = new Map<string, Begin>();
 
   /** `again` requests another sync of a CronJob after a delay in milliseconds. */
@@ -111,8 +111,8 @@ export class CronJobSync {
   }
 
   /**
-   * Returns the CronJob. If its status lacks one of its unfinished Jobs, it may be older than the Job cache, so this reads it from the
-   * server.
+   * Returns the CronJob, reread from the server if its status lacks one of its unfinished Jobs: the cached CronJob might then be older than
+   * the Job cache.
    */
   async #withKnownJobs(cronJob: CronJob, jobs: readonly Job[]): Promise<CronJob> {
     const active = new Set(cronJob.status?.active?.map(({ uid }) => uid));
@@ -180,7 +180,7 @@ export class CronJobSync {
     return job !== undefined && isControlledBy(job, CRON_JOBS, cronJob) ? job : undefined;
   }
 
-  /** Returns true if this call has deleted the Job, and false if the Job no longer exists. */
+  /** Deletes a Job. Returns false if it no longer exists. */
   async #delete(cronJob: CronJob, { name, uid }: { name: string; uid: string }): Promise<boolean> {
     const { client, signal } = this.#parts;
     const place = { namespace: cronJob.metadata.namespace, name };
@@ -204,7 +204,7 @@ export class CronJobSync {
 
   /**
    * Returns the current time, and the time before which schedule times are ignored. If the last handled time is in the future, the system
-   * time was set back, so only times from now on count.
+   * time was set back, so only schedule times from now on count.
    */
   #times({ metadata: { uid, creationTimestamp }, status }: CronJob): { nowMs: number; beginMs: number } {
     const nowMs = this.#parts.now();

@@ -28,7 +28,7 @@ export type CronJobDecision = {
   startForMs?: number;
   /** Jobs to delete before starting the new one. */
   replaces: JobReference[];
-  /** Time until the next decision, in milliseconds. */
+  /** Time until the CronJob must be decided again, in milliseconds. */
   againInMs?: number;
 };
 
@@ -54,7 +54,7 @@ export function jobName({ metadata: { name } }: CronJob, startForMs: number): st
   return `${name}-${Math.floor(startForMs / 60_000)}`;
 }
 
-/** Drops finished and missing Jobs from the status. */
+/** Returns the CronJob's status without finished and missing Jobs, and the events about the removed ones. */
 function withoutEnded({ cronJob, jobs, missing }: CronJobState): { status: CronJobStatus; events: CronJobEvent[] } {
   const events: CronJobEvent[] = [];
   const { active = [], lastSuccessfulTime, ...rest } = cronJob.status ?? {};
@@ -133,7 +133,10 @@ function timesOf(
   }
 }
 
-/** Whether a Job may start for this time: it is not too late, no Job was started for it, and the concurrency policy allows another one. */
+/**
+ * Whether to start a Job for this scheduled time: it is not too late, no Job was started for it, and the concurrency policy allows another
+ * one.
+ */
 function mayStart(cronJob: CronJob, startForMs: number, { nowMs, events }: Moment): boolean {
   const { startingDeadlineSeconds, concurrencyPolicy } = cronJob.spec;
   const { active = [], lastScheduleTime = '' } = cronJob.status ?? {};
@@ -150,7 +153,7 @@ function mayStart(cronJob: CronJob, startForMs: number, { nowMs, events }: Momen
   return false;
 }
 
-/** Returns the finished Jobs to delete: the oldest ones beyond the limits. */
+/** Returns the finished Jobs to delete: the oldest ones beyond the CronJob's history limits. */
 export function jobsBeyondHistory({ spec }: CronJob, jobs: readonly Job[]): Job[] {
   const beyond = (type: string, limit: number | undefined) => {
     const finished = jobs.filter(
@@ -161,7 +164,7 @@ export function jobsBeyondHistory({ spec }: CronJob, jobs: readonly Job[]): Job[
   return [...beyond('Complete', spec.successfulJobsHistoryLimit), ...beyond('Failed', spec.failedJobsHistoryLimit)];
 }
 
-/** Sorts Jobs that have not started last. */
+/** Compares Jobs by start time, then by name. Jobs that have not started come last. */
 function byStart(a: Job, b: Job): number {
   const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.MAX_SAFE_INTEGER;
   return start(a) - start(b) || (a.metadata.name < b.metadata.name ? -1 : 1);

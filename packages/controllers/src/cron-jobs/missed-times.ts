@@ -4,13 +4,16 @@ import type { Schedule } from './schedule.ts';
 
 /** If a CronJob has missed more scheduled times than this, an event reports it. */
 const MANY = 100;
-/** Added to the next scheduled time, in case the machines' clocks differ. */
+/** Delay after a scheduled time before the Job is started, in case the machines' clocks differ. */
 const PADDING_MS = 100;
 
 export type MissedTimes = {
   /** The most recent scheduled time that has passed; absent if there is none. */
   lastMs?: number;
-  /** Whether more than `MANY` scheduled times have passed, estimated from the interval between the first two. A clock may then be wrong. */
+  /**
+   * Whether more than `MANY` scheduled times have passed, estimated from the interval between the first two. This can mean that a clock is
+   * wrong.
+   */
   areMany: boolean;
 };
 
@@ -30,7 +33,7 @@ export function missedTimes(
   { nowMs, beginMs, respectsDeadline }: MissedInput,
 ): MissedTimes & { sinceMs: number } {
   const lastMs = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '') || nowMs;
-  // a future time was handled before the system time was set back; upstream starts no Job until that time has come again
+  // a handled time in the future means that the system time was set back; upstream starts no Job until that time comes again
   const handledMs = Math.max(lastMs > nowMs ? 0 : lastMs, beginMs);
   const { startingDeadlineSeconds } = spec;
   const hasDeadline = respectsDeadline && startingDeadlineSeconds !== undefined;
@@ -42,7 +45,7 @@ export function missedTimes(
   const second = schedule.next(first);
   if (second === undefined || nowMs < second) return { sinceMs, lastMs: first, areMany: false };
   const estimate = Math.floor((nowMs - first) / (second - first)) + 1;
-  // upstream searches from the last estimated time only, and finds nothing if the intervals of the schedule differ much
+  // upstream searches only from the estimated last time, so it finds nothing if the schedule's intervals differ much
   return { sinceMs, areMany: estimate > MANY, lastMs: schedule.last(first, nowMs) ?? second };
 }
 

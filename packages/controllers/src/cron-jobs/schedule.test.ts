@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseSchedule } from './schedule.ts';
 import { WallClock } from './wall-clock.ts';
 
-/** Checks the scheduled times following the first given one, all in UTC. */
+/** Checks the schedule's times that follow the first of these times. All are in UTC. */
 function check(schedule: string, zone: string, [after, ...expected]: string[]) {
   const { next } = parseSchedule(schedule, zone);
   let ms: number | undefined = Date.parse(`${after}Z`);

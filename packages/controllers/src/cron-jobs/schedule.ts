@@ -3,9 +3,9 @@ import { parseGoDuration } from '@podwright/kube-api';
 import { WallClock, type WallTime } from './wall-clock.ts';
 
 export type Schedule = {
-  /** Returns the first scheduled time after `ms` (Unix milliseconds), or nothing if there is none within five years. */
+  /** Returns the first scheduled time after `ms` (Unix milliseconds); undefined if there is none within five years. */
   next: (ms: number) => number | undefined;
-  /** Returns the last scheduled time after `fromMs` and up to `untilMs`, or nothing if there is none. */
+  /** Returns the last scheduled time after `fromMs` and up to `untilMs`; undefined if there is none. */
   last: (fromMs: number, untilMs: number) => number | undefined;
 };
 
@@ -100,8 +100,8 @@ function parseValue(text: string, { min, max, names = [] }: Bounds): number {
 }
 
 /**
- * Finds the first later minute whose wall-clock time matches. As in robfig/cron, times skipped by a clock change are omitted, and repeated
- * ones count twice. Steps are shorter than the unit that does not match, because a clock change makes days shorter or longer.
+ * Finds the first later minute whose wall-clock time matches the schedule. As in robfig/cron, times skipped by a clock change are omitted,
+ * and repeated ones count twice. Steps are shorter than the unit that does not match, because a clock change makes days shorter or longer.
  */
 function nextTime(fields: Fields, clock: WallClock, afterMs: number): number | undefined {
   if (fields.minute.values.size === 0 || fields.hour.values.size === 0) return undefined; // `,` is a list without values
@@ -132,13 +132,13 @@ function lastTime(next: Schedule['next'], fromMs: number, untilMs: number): numb
   return last;
 }
 
-/** Returns 0 if the wall-clock time matches, otherwise a step in milliseconds that cannot skip a match. */
+/** Returns 0 if a schedule's fields match the wall-clock time, otherwise a step in milliseconds that cannot skip a match. */
 function stepOf(fields: Fields, wall: WallTime): number {
   const { minute, hour } = fields;
   const leftInHour = (60 - wall.minute) * MINUTE_MS;
   const leftInDay = leftInHour + (23 - wall.hour) * HOUR_MS;
   const days = daysUntilMatch(fields, wall);
-  // one day less, because a time zone can skip a day
+  // one day less, because a time zone change can skip a day
   if (days > 2) return leftInDay + (days - 2) * DAY_MS;
   if (days > 0) return longStep(leftInDay, leftInHour);
   if (!hour.values.has(wall.hour)) return leftInHour;

@@ -1,4 +1,4 @@
-/** The wall-clock time in a time zone. */
+/** A wall-clock time in a time zone. */
 export type WallTime = { year: number; month: number; day: number; weekday: number; hour: number; minute: number };
 
 const MINUTE_MS = 60_000;
@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 export class WallClock {
   readonly #format: Intl.DateTimeFormat;
 
-  /** Throws a `RangeError` if the zone is not known. */
+  /** Throws a `RangeError` if `zone` is not a known time zone. */
   constructor(zone?: string) {
     this.#format = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
@@ -46,7 +46,7 @@ export class WallClock {
     return `${text}${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
   }
 
-  /** Returns the Unix time at which clocks in UTC show what the zone's clocks show at `ms`. */
+  /** Returns the Unix time at which UTC clocks show what the zone's clocks show at `ms`. */
   #wallMs(ms: number): number {
     const parts = Object.fromEntries(this.#format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;

@@ -15,7 +15,7 @@ const exists = (name: string, effect: 'NoExecute' | 'NoSchedule'): Toleration =>
   operator: 'Exists',
   effect,
 });
-/** DaemonSet pods tolerate the taints of nodes with problems. */
+/** Tolerations added to all DaemonSet pods, so that they run on nodes with problems. */
 const TOLERATIONS: readonly Toleration[] = [
   exists('not-ready', 'NoExecute'),
   exists('unreachable', 'NoExecute'),

@@ -66,7 +66,7 @@ export class DaemonSetSync {
   readonly #writer: PodWriter;
   readonly #delays = new FailedPodDelays();
 
-  /** `again` requests another sync of a set after a delay in milliseconds. */
+  /** `again` requests another sync of a DaemonSet after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
     this.#parts = parts;
     this.#again = again;

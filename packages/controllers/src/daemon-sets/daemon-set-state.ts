@@ -10,16 +10,16 @@ export type DaemonSetState = {
   set: DaemonSet;
   nodes: readonly Node[];
   pods: readonly Pod[];
-  /** The revision hash of the set's template. */
+  /** The revision hash of the DaemonSet's template. */
   hash: string;
   nowMs: number;
 };
 
 export type DaemonSetView = DaemonSetState & {
-  /** The set's pods by node, except ended pods that are being deleted. */
+  /** The set's pods by node, except pods in a terminal phase that are already being deleted. */
   byNode: ReadonlyMap<string, Pod[]>;
   fits: ReadonlyMap<string, NodeFit>;
-  /** Number of nodes that should run a pod. */
+  /** Number of nodes that should run a pod of the DaemonSet. */
   desired: number;
   maxSurge: number;
   maxUnavailable: number;
@@ -55,7 +55,7 @@ export function isAvailablePod({ set, nowMs }: DaemonSetState, pod: Pod): boolea
   return isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 }
 
-/** Sorts assigned pods first, then by creation time, then by name. */
+/** Sorts pods that are assigned to a node first, then by creation time, then by name. */
 export function oldestFirst(pods: readonly Pod[]): Pod[] {
   const isAssigned = ({ spec }: Pod) => (spec.nodeName ?? '') !== '';
   const timeOf = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;

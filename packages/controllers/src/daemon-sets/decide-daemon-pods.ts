@@ -13,7 +13,7 @@ export type DaemonDecision = {
   events: DaemonEvent[];
   /** Nodes whose failed pods are deleted. The next failed pod there is deleted after a longer delay. */
   failedOn: string[];
-  /** Time until a failed pod may be deleted, in milliseconds. */
+  /** Time until a failed pod can be deleted, in milliseconds; absent if no deletion is delayed. */
   againInMs?: number;
 };
 
@@ -35,7 +35,7 @@ export function decideDaemonPods(view: DaemonSetView, waitMs: (nodeName: string)
 
 type NodePods = { nodeName: string; pods: readonly Pod[]; shouldRun: boolean; waitMs: number };
 
-/** Decides which pods to create and delete on a node whose existing pods may stay. */
+/** Decides which pods to create and delete on a node where the set's existing pods may remain. */
 function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: NodePods, decision: DaemonDecision) {
   const running: Pod[] = [];
   let isDelayed = false;
@@ -59,7 +59,10 @@ function decideNode(view: DaemonSetView, { nodeName, pods, shouldRun, waitMs }: 
   else if (running.length === 0 && shouldRun && !isDelayed) decision.create.push(nodeName); // upstream does not wait here
 }
 
-/** With surge, a node may have both an old and a new pod until the new one is available or the old one is unready. */
+/**
+ * Returns the surplus pods of a node with surge, which may have an old and a new pod until the new one is available or the old one is
+ * unready.
+ */
 function surplusOfSurge(view: DaemonSetView, running: readonly Pod[]): Pod[] {
   const ordered = oldestFirst(running);
   const newPods = ordered.filter((pod) => isUpdated(view.set, view.hash, pod));

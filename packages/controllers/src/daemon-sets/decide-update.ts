@@ -4,7 +4,7 @@ import { isUpdated } from './daemon-pod.ts';
 import { type DaemonSetView, isAvailablePod, isLeaving } from './daemon-set-state.ts';
 
 export type UpdateDecision = {
-  /** Names of the nodes that get a second pod. */
+  /** Names of the nodes on which to create a second pod, the replacement of the old one. */
   create: string[];
   delete: Pod[];
 };
@@ -22,7 +22,7 @@ type NodePods = {
   isExcess: boolean;
 };
 
-/** Returns the nodes that have or should have a pod. */
+/** Returns the nodes that have a pod or should have one, each with its old and new pod. */
 function nodesOf({ byNode, fits, set, hash }: DaemonSetView): NodePods[] {
   const wanted = [...fits].filter(([, { shouldRun }]) => shouldRun).map(([nodeName]) => nodeName);
   const names = new Set([...byNode.keys(), ...wanted]);
@@ -36,8 +36,8 @@ function nodesOf({ byNode, fits, set, hash }: DaemonSetView): NodePods[] {
 }
 
 /**
- * Deletes unavailable old pods, and available ones while at most `maxUnavailable` nodes lack an available pod. The new pods are created
- * later.
+ * Returns the old pods to delete: unavailable ones, and available ones as long as at most `maxUnavailable` nodes lack an available pod. The
+ * new pods are created by a later sync.
  */
 function withoutSurge(view: DaemonSetView, nodes: readonly NodePods[]): Pod[] {
   const replaceable: Pod[] = [];
@@ -55,7 +55,10 @@ function withoutSurge(view: DaemonSetView, nodes: readonly NodePods[]): Pod[] {
   return [...replaceable, ...candidates.slice(0, Math.max(0, view.maxUnavailable - unavailable))];
 }
 
-/** Starts up to `maxSurge` new pods next to available old ones, and deletes the old ones once the new ones are available. */
+/**
+ * Returns which pods to create and delete: creates up to `maxSurge` new pods next to available old ones, and deletes old pods whose new
+ * ones are available.
+ */
 function withSurge(view: DaemonSetView, nodes: readonly NodePods[]): UpdateDecision {
   const deleted: Pod[] = [];
   const misplaced: Pod[] = [];

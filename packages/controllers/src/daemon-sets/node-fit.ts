@@ -3,9 +3,9 @@ import { type Node, type PodSpec, toleratesTaint, wantsNode } from '@podwright/k
 import { withDaemonTolerations } from './daemon-pod.ts';
 
 export type NodeFit = {
-  /** Whether a pod should be started on the node. */
+  /** Whether a pod of the DaemonSet should be started on the node. */
   shouldRun: boolean;
-  /** Whether a pod already on the node may stay. */
+  /** Whether a pod that already runs on the node may remain there. */
   mayStay: boolean;
 };
 

@@ -51,7 +51,6 @@ function check(title: string, given: Case, expected: string) {
   test(title, () => assert.equal(short(decide(given)), expected));
 }
 
-/** Returns the status that the decision for a case reports. */
 function reported(given: Case): DeploymentStatus {
   const report = decide(given).find((action) => action.type === 'report');
   return report!.deployment.status!;

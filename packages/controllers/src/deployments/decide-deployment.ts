@@ -36,7 +36,7 @@ export type DeploymentState = {
 
 /** A step of a Deployment. The Deployment is handled again after each write, so the steps of one decision are independent of each other. */
 export type DeploymentAction =
-  /** Warns that the selector is empty. */
+  /** Records a warning event, because the Deployment's selector is empty and selects all pods. */
   | { type: 'warn' }
   /** Creates the ReplicaSet for the Deployment's template. The status of `deployment` is written afterwards. */
   | { type: 'create'; deployment: Deployment; size: number; revision: number; oldSets: readonly ReplicaSet[] }
@@ -46,7 +46,7 @@ export type DeploymentAction =
   | { type: 'delete'; replicaSet: ReplicaSet }
   /** Writes the Deployment's status and revision if they have changed. */
   | { type: 'report'; deployment: Deployment }
-  /** Handles the Deployment again after a delay. */
+  /** Syncs the Deployment again after a delay. */
   | { type: 'wait'; ms: number };
 
 /** Margin after the progress deadline before progress is checked, so that sub-second clock differences do not matter. */
@@ -85,7 +85,8 @@ function selectsAll({ spec }: Deployment): boolean {
 }
 
 /**
- * Returns the ReplicaSet with its revision, the Deployment's annotations and `minReadySeconds`, or the same object if it has them already.
+ * Returns the ReplicaSet with its revision, the Deployment's annotations and the Deployment's `minReadySeconds`; the same object if nothing
+ * changes.
  */
 function withRevision(deployment: Deployment, newSet: ReplicaSet, revision: number): ReplicaSet {
   const before = newSet.metadata.annotations ?? {};
@@ -113,7 +114,10 @@ function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: nu
   return { ...revised, status: { ...deployment.status, conditions: withCondition(conditions, found, nowMs) } };
 }
 
-/** Reports pausing and resuming as `Progressing: Unknown`, so that paused time does not count. Does not replace a timeout. */
+/**
+ * Reports pausing and resuming as `Progressing: Unknown`, so that paused time does not count as lack of progress. Does not replace the
+ * condition of a rollout that has timed out.
+ */
 function withPause(deployment: Deployment, nowMs: number): Deployment {
   const { conditions = [] } = deployment.status ?? {};
   const reason = findCondition(conditions, 'Progressing')?.reason;
@@ -143,7 +147,7 @@ function rollOut(sets: Sets, nowMs: number): DeploymentAction[] {
   return scalings.length > 0 ? stepsOf(scalings) : reportProgress(sets, nowMs);
 }
 
-/** Scales up the new ReplicaSet once the last old pod has ended or been removed. */
+/** Scales up the new ReplicaSet of a Recreate rollout once all old pods are terminated or removed. */
 function recreate(sets: Sets, podsOf: DeploymentState['podsOf'], nowMs: number): DeploymentAction[] {
   const { deployment, newSet, oldSets } = sets;
   const scalings = recreateScalings(sets);

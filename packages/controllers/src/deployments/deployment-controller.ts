@@ -53,7 +53,7 @@ function waitingFor(objects: ControllerParts['objects'], { type, object: pod }: 
   return deployment === undefined || isRolling(deployment) ? undefined : placeText(deployment.metadata);
 }
 
-/** Handles one Deployment at a time. */
+/** Syncs Deployments: decides and executes the next steps of one Deployment at a time. */
 export class DeploymentSync {
   readonly #parts: ControllerParts;
   readonly #again: (key: string, delayMs: number) => void;

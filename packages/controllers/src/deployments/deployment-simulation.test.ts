@@ -33,8 +33,8 @@ class History {
   readonly #random: Random;
   readonly #isScaled: boolean;
   /**
-   * The largest number of pods that any version of the Deployment has allowed. An older version counts too, because a controller may not
-   * have seen the newest one.
+   * The largest number of pods that any version of the Deployment has allowed. Older versions count too, because a controller might act on
+   * one.
    */
   #most = 0;
   #size = 0;
@@ -96,7 +96,7 @@ class History {
     });
   }
 
-  /** Acts as the scheduler and kubelet: binds, starts, breaks or ends a pod. Returns whether there was something to do. */
+  /** Acts as the scheduler and kubelet: binds, starts, fails or removes a pod. Returns whether there was something to do. */
   #kubelet(isFaulty = true): boolean {
     const isOver = (pod: Pod) => isEnded(pod) && pod.metadata.deletionTimestamp === undefined;
     const pods = this.server.list<Pod>(PODS).filter((pod) => !isOver(pod));
@@ -142,7 +142,7 @@ class History {
     }
   }
 
-  /** Ends the history: lets all parties act without faults until nothing is left to do. */
+  /** Ends the simulation: lets all parties act without faults until nothing is left to do, and asserts that the rollout is complete. */
   async end(): Promise<void> {
     await this.#process.settle(() => this.#kubelet(false));
     const { deployment, sets } = this;

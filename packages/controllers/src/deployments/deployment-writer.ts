@@ -29,7 +29,7 @@ export class DeploymentWriter {
     this.#replicaSets = parts.objects.of(REPLICA_SETS);
   }
 
-  /** Executes an action. `read` is the Deployment on which the decision was based. */
+  /** Executes an action of a decision. `read` is the Deployment on which the decision was based. */
   async write(read: Deployment, action: Write): Promise<void> {
     if (action.type === 'create') await this.#create(read, action);
     else if (action.type === 'update') await this.#update(action.replicaSet);
@@ -59,7 +59,10 @@ export class DeploymentWriter {
     await this.#report(read, createdStatus({ deployment, newSet: created, oldSets, revision }, now()));
   }
 
-  /** Handles a name collision: either the existing ReplicaSet is the desired one, or a different name is needed next time. */
+  /**
+   * Handles a name collision of a new ReplicaSet. If the existing ReplicaSet is the desired one, uses it; otherwise, increments the
+   * collision count, so that the next attempt uses a different name.
+   */
   async #collide(
     read: Deployment,
     deployment: Deployment,
@@ -78,7 +81,7 @@ export class DeploymentWriter {
   }
 
   /**
-   * Updates a ReplicaSet. If the response is lost, reads the ReplicaSet: based on its former size, the next decision would create or end
+   * Updates a ReplicaSet. If the response is lost, rereads the ReplicaSet: based on the old size, the next decision would create or delete
    * too many pods.
    */
   async #update(replicaSet: ReplicaSet): Promise<void> {
@@ -135,7 +138,7 @@ export class DeploymentWriter {
 
 const SELECTS_ALL = 'This deployment is selecting all pods. A non-empty selector is required.';
 
-/** Whether a failed write may have taken effect: there was no response, or a server error. */
+/** Whether a failed write might have taken effect: there was no response, or a server error. */
 function mayBeWritten(error: unknown): boolean {
   return !(error instanceof ApiStatusError) || error.status.code >= 500;
 }

@@ -31,7 +31,6 @@ export function testDeployment({ spec = {}, metadata = {}, status = {} }: Change
 }
 
 export type TestSet = {
-  /** The template's image. */
   image: string;
   size: number;
   /** Number of the ReplicaSet's available pods. Default: all. */

@@ -4,7 +4,7 @@ import { controllerReference } from '../pods/controller-reference.ts';
 import { newSetAnnotations, withSizes } from './replica-set-annotations.ts';
 import { HASH_LABEL, replicaSetName, templateHash } from './template-identity.ts';
 
-/** A ReplicaSet to create. */
+/** A ReplicaSet before its creation, without a UID. */
 export type NewReplicaSet = Omit<ReplicaSet, 'metadata'> & { metadata: Omit<ReplicaSet['metadata'], 'uid'> };
 
 /** Builds the ReplicaSet for a Deployment's template. Its name depends only on the template, so it is not created twice. */

@@ -14,7 +14,7 @@ export function sizeOf({ spec }: Pick<ReplicaSet, 'spec'>): number {
   return spec.replicas ?? 1;
 }
 
-/** Returns the total desired size of the ReplicaSets. */
+/** Returns the sum of the ReplicaSets' desired sizes (`spec.replicas`). */
 export function totalSize(replicaSets: readonly ReplicaSet[]): number {
   return replicaSets.reduce((sum, one) => sum + sizeOf(one), 0);
 }
@@ -42,7 +42,8 @@ export function maxUnavailable(deployment: Pick<Deployment, 'spec'>): number {
 }
 
 /**
- * Surge percentages are rounded up, the others down. If both are 0, one pod may be unavailable; otherwise a rollout could never progress.
+ * Resolves `maxSurge` (rounded up) and `maxUnavailable` (rounded down) to numbers of pods. If both are 0, one pod may be unavailable;
+ * otherwise a rollout could never progress.
  */
 function bounds(deployment: Pick<Deployment, 'spec'>): { surge: number; unavailable: number } {
   const { maxSurge: most = 0, maxUnavailable: least = 0 } = deployment.spec.strategy?.rollingUpdate ?? {};
@@ -57,7 +58,7 @@ export function progressDeadline({ spec }: Pick<Deployment, 'spec'>): number | u
   return spec.progressDeadlineSeconds === UNLIMITED ? undefined : spec.progressDeadlineSeconds;
 }
 
-/** Returns how many old ReplicaSets to keep, if limited. */
+/** Returns how many old ReplicaSets to retain; undefined if all of them. */
 export function historyLimit({ spec }: Pick<Deployment, 'spec'>): number | undefined {
   return spec.revisionHistoryLimit === UNLIMITED ? undefined : spec.revisionHistoryLimit;
 }

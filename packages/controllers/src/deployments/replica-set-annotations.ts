@@ -7,7 +7,7 @@ export const REVISION = 'deployment.kubernetes.io/revision';
 const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
 const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
 const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
-/** Annotations not copied from the Deployment. */
+/** Annotations of a Deployment that are not copied to its ReplicaSets. */
 const OWN = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
@@ -48,7 +48,7 @@ export function newSetAnnotations(deployment: Deployment, before: Annotations, r
   };
 }
 
-/** Returns the Deployment with the given revision. */
+/** Returns the Deployment with this revision in its annotation. */
 export function withRevisionAnnotation(deployment: Deployment, revision: string): Deployment {
   const { annotations = {} } = deployment.metadata;
   if (annotations[REVISION] === revision) return deployment;
@@ -90,7 +90,7 @@ function parseRevision(text = ''): number | undefined {
   return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Drops the oldest revisions if the history becomes too long. */
+/** Returns the revision history with `revision` appended. Drops the oldest revisions if it becomes too long. */
 function extendedHistory(before: Annotations, revision: string): string | undefined {
   const known = (before[REVISION_HISTORY] ?? '').split(',').filter((one) => one !== '');
   for (let from = 0; from <= known.length; from++) {

@@ -1,5 +1,5 @@
 /**
- * Random rollouts: decisions are executed while pods start, fail and end in any order. `TEST_SEED=n` repeats one of them;
+ * Random rollouts: decisions are executed while pods become available and fail in any order. `TEST_SEED=n` repeats one of them;
  * `TEST_HISTORIES=n` sets how many are run.
  */
 import assert from 'node:assert/strict';
@@ -25,7 +25,10 @@ class Rollout {
   readonly #random: () => number;
   deployment: Deployment;
   sets: ReplicaSet[] = [];
-  /** Whether enough pods have been available at some time. From then on, no more pods may be unavailable than the Deployment allows. */
+  /**
+   * Whether enough pods were available after the last decision. If so, the next decision must not make more pods unavailable than the
+   * Deployment allows.
+   */
   #wasAvailable = false;
   #steps = 0;
 
@@ -51,7 +54,7 @@ class Rollout {
     return true;
   }
 
-  /** Runs the rollout without faults until nothing changes anymore. */
+  /** Runs the rollout without faults until nothing changes anymore, and asserts that it is complete. */
   rest(): void {
     let idle = 0;
     for (let round = 0; round < REST_ROUNDS && idle < 40; round++) {
@@ -83,7 +86,10 @@ class Rollout {
     this.#wasAvailable = false;
   }
 
-  /** Lets ReplicaSets create, lose or end pods; some of the pods become available. */
+  /**
+   * Acts as the ReplicaSet controller and the kubelet: ReplicaSets reach their size, and some pods become available or, with `mayFail`,
+   * unavailable.
+   */
   #movePods(mayFail: boolean): void {
     this.sets = this.sets.map((one) => {
       const { availableReplicas: available = 0 } = one.status ?? {};
@@ -98,7 +104,6 @@ class Rollout {
     if (mayFail) this.#wasAvailable = false;
   }
 
-  /** Decides the next actions and executes them. Returns whether they changed anything. */
   #decide(): boolean {
     const { deployment } = this;
     const actions = decideDeployment({ deployment, replicaSets: this.sets, podsOf: () => [], nowMs: NOW_MS });
@@ -140,7 +145,7 @@ class Rollout {
     this.sets = this.sets.map((one) => (one.metadata.uid === replicaSet.metadata.uid ? replicaSet : one));
   }
 
-  /** Asserts that a decision neither creates more pods than the surge allows nor ends available pods that are needed. */
+  /** Asserts that a decision neither exceeds the surge nor removes available pods that are needed. */
   #checkBounds(actions: readonly DeploymentAction[]): void {
     const wanted = wantedReplicas(this.deployment);
     const grows = actions.some(
@@ -148,7 +153,7 @@ class Rollout {
     );
     if (grows) assert.ok(totalSize(this.sets) <= wanted + maxSurge(this.deployment), 'the surge is kept');
     const least = wanted - maxUnavailable(this.deployment);
-    // available pods that remain after the scale-down, which ends unavailable ones first
+    // available pods that remain after the scale-down, which deletes unavailable ones first
     const remaining = this.sets.reduce(
       (sum, one) => sum + Math.min(sizeOf(one), one.status?.availableReplicas ?? 0),
       0,

@@ -76,7 +76,7 @@ function checkScale(title: string, given: Case, expected: string) {
   });
 }
 
-/** Annotations of a ReplicaSet whose Deployment had this many replicas and this surge. */
+/** Returns the annotations of a ReplicaSet that was scaled when its Deployment had this many replicas and this surge. */
 const had = (replicas: number, surge = 0) => ({
   annotations: {
     'deployment.kubernetes.io/desired-replicas': String(replicas),

@@ -60,8 +60,8 @@ function oldScalings({ deployment, newSet, oldSets }: Sets & { newSet: ReplicaSe
 }
 
 /**
- * Returns how many available pods the ReplicaSet will have. Its status may still count pods that a scale-down is about to end. Upstream
- * counts these too, so it can end more pods than `maxUnavailable` allows.
+ * Returns how many available pods the ReplicaSet will have: its status might still count pods that a scale-down is about to delete.
+ * Upstream counts these as available and can therefore delete more pods than `maxUnavailable` allows.
  */
 function availableOf(replicaSet: ReplicaSet): number {
   return Math.min(sizeOf(replicaSet), totalOf([replicaSet], 'availableReplicas'));
@@ -145,7 +145,7 @@ function proportionOf(
   return toAdd > 0 ? Math.min(fraction, left) : Math.max(fraction, left);
 }
 
-/** Returns by how much the ReplicaSet would change to retain its share of the maximum size recorded in its annotation. */
+/** Returns by how much to scale the ReplicaSet, so that it retains its share of the maximum size, which is recorded in its annotation. */
 function fractionOf(deployment: Deployment, replicaSet: ReplicaSet): number {
   const wanted = wantedReplicas(deployment);
   const size = sizeOf(replicaSet);

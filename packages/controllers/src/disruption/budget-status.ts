@@ -12,18 +12,18 @@ const DELETION_TIMEOUT_MS = 120_000;
 
 export type BudgetInput = {
   budget: PodDisruptionBudget;
-  /** The pods matching the selector. */
+  /** The pods that match the budget's selector. */
   pods: readonly Pod[];
-  /** Total size of the pods' controllers. Unused if `minAvailable` is a number. */
+  /** Sum of the sizes of the pods' controllers. Unused if `minAvailable` is a number. */
   scale: number;
   nowMs: number;
 };
 
 export type BudgetDecision = {
   status: BudgetStatus;
-  /** Pods that were evicted but not deleted in time. */
+  /** Pods that were evicted but not marked for deletion in time. */
   notDeleted: Pod[];
-  /** Time until an eviction counts as failed, in milliseconds. */
+  /** Time until the next pending eviction counts as failed, in milliseconds; undefined if none is pending. */
   recheckMs: number | undefined;
 };
 
@@ -89,7 +89,7 @@ function expectation({ budget: { spec }, pods, scale }: BudgetInput): { expected
   return { expectedPods: scale, desiredHealthy: scaledValue(minAvailable, scale, Math.ceil) };
 }
 
-/** Determines which evictions are still expected to lead to the deletion of their pods. */
+/** Determines which evictions have not yet led to the deletion of their pods, and when the next of them counts as failed. */
 function disruptions({ budget, pods, nowMs }: BudgetInput) {
   const before = budget.status?.disruptedPods ?? {};
   const waiting = pods.flatMap((pod) => {

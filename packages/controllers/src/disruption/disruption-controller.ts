@@ -28,7 +28,7 @@ class DisruptionController {
   readonly #scale: ExpectedScale;
   readonly #events: EventRecorder;
   readonly #queue: WorkQueue;
-  /** Pods whose `DisruptionTarget` condition may be stale. */
+  /** Queue of the pods whose `DisruptionTarget` condition might become stale. */
   readonly #targets: WorkQueue;
 
   constructor(parts: ControllerParts) {

@@ -21,7 +21,7 @@ export class ExpectedScale {
     this.#parts = parts;
   }
 
-  /** The caches of all controller kinds in `KNOWN`. */
+  /** Returns the caches of all controller kinds in `KNOWN`. */
   get caches() {
     return KNOWN.map((resource) => this.#parts.objects.of<Sized>(resource));
   }

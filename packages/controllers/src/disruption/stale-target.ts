@@ -7,8 +7,8 @@ const TARGET = 'DisruptionTarget';
 const STALE_AFTER_MS = 120_000;
 
 /**
- * Returns the time until the condition is stale, in milliseconds, or nothing if the pod has no such condition. A condition set by the
- * kubelet is never stale, because the pod may take any amount of time to terminate.
+ * Returns the time until the pod's `DisruptionTarget` condition is stale, in milliseconds, or undefined if the pod has no such condition. A
+ * condition set by the kubelet is never stale, because terminating the pod can take any amount of time.
  */
 export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   if (pod.metadata.deletionTimestamp !== undefined || isEnded(pod)) return undefined;
@@ -18,7 +18,7 @@ export function staleInMs(pod: Pod, nowMs: number): number | undefined {
   return Number.isNaN(since) ? 0 : remainingMs(since, STALE_AFTER_MS, nowMs);
 }
 
-/** Returns the pod with the condition set to false. */
+/** Returns the pod with its `DisruptionTarget` condition set to false. */
 export function resetCondition(pod: Pod, nowMs: number): Pod {
   const conditions = (pod.status?.conditions ?? []).map((one) => {
     if (one.type !== TARGET) return one;

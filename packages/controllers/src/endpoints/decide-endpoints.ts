@@ -18,14 +18,14 @@ export type EndpointsState = {
   service: Service;
   pods: readonly Pod[];
   existing: Endpoints | undefined;
-  /** Unix time of the change that triggered the sync, in milliseconds. */
+  /** Unix time of the change that triggered this sync, in milliseconds; undefined if unknown. */
   triggerMs: number | undefined;
 };
 
 /** An Endpoints object to create or update. */
 export type NewEndpoints = Omit<Endpoints, 'metadata'> & { metadata: Omit<Endpoints['metadata'], 'uid'> };
 
-/** Returns the Endpoints object to write, or nothing if it is up to date. */
+/** Returns the Endpoints object to write, or undefined if the existing one is up to date. */
 export function decideEndpoints({ service, pods, existing, triggerMs }: EndpointsState): NewEndpoints | undefined {
   const portsOf = subsetPorts(service);
   const wanted = repacked(pods.flatMap((pod) => subsetsOf(service, pod, portsOf)));
@@ -53,7 +53,9 @@ export function decideEndpoints({ service, pods, existing, triggerMs }: Endpoint
   };
 }
 
-/** Whether the existing object can stay as it is. As in upstream, an object with too many addresses is always rewritten. */
+/**
+ * Whether the existing Endpoints object needs no update. As in upstream, an object marked as having too many addresses is always rewritten.
+ */
 function isRight(
   { metadata, subsets }: Endpoints,
   wanted: { labels: Record<string, string>; subsets: EndpointSubset[] },

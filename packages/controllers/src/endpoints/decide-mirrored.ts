@@ -36,7 +36,7 @@ const TYPES: readonly AddressType[] = ['IPv4', 'IPv6'];
 
 export type MirrorDecision = SliceChanges & { invalid: number; surplus: number };
 
-/** Whether the object is a leader election lock rather than a list of addresses. */
+/** Whether the Endpoints object is a leader election lock rather than a list of addresses. */
 export function isLeaderElection({ annotations }: Endpoints['metadata']): boolean {
   return annotations?.[LEADER_ANNOTATION] !== undefined;
 }
@@ -45,7 +45,7 @@ export function isMirrored({ metadata }: Endpoints): boolean {
   return metadata.labels?.[SKIP_LABEL] !== 'true' && !isLeaderElection(metadata);
 }
 
-/** Decides the slices that mirror an Endpoints object: one per subset and address family. `slices` are those that mirror it now. */
+/** Decides the slices that mirror an Endpoints object: one per subset and address family. `slices` are the ones that mirror it so far. */
 export function decideMirrored(endpoints: Endpoints, slices: readonly EndpointSlice[]): MirrorDecision {
   const counts = { invalid: 0, surplus: 0 };
   const changes = noChanges();
@@ -66,8 +66,8 @@ export function decideMirrored(endpoints: Endpoints, slices: readonly EndpointSl
 }
 
 /**
- * Adds the changes that leave one slice with the wanted endpoints, or none if there are no endpoints: keeps or rewrites the first existing
- * slice, or creates one, and deletes the others.
+ * Adds the changes after which exactly one slice has the wanted endpoints, or none if there are no endpoints: keeps or rewrites the first
+ * existing slice, or creates one, and deletes the others.
  */
 function mirrorInto(changes: SliceChanges, existing: readonly EndpointSlice[], wanted: NewEndpointSlice): void {
   const [first, ...others] = existing;

@@ -30,7 +30,7 @@ const RESERVED_LABELS = new Set([SERVICE_NAME_LABEL, MANAGED_BY_LABEL, HEADLESS_
 
 export type SlicesState = {
   service: Service;
-  /** The pods matching the selector. */
+  /** The pods that match the Service's selector. */
   pods: readonly Pod[];
   nodeOf: (name: string) => Node | undefined;
   /** The Service's slices that are managed by this controller and not being deleted. */
@@ -38,7 +38,7 @@ export type SlicesState = {
 };
 
 export type SlicesDecision = SliceChanges & {
-  /** Pods left out because their nodes are unknown. They are retried. */
+  /** Pods without an endpoint, because their nodes are not in the cache. The caller retries them. */
   skipped: Pod[];
 };
 
@@ -82,7 +82,7 @@ function changesOfType(state: SlicesState, type: AddressType, skipped: Set<Pod>)
   return recycled(withPlaceholder, (one) => isOwnedBy(one, service));
 }
 
-/** A Service without endpoints has one empty slice, which lets clients know that there are none. */
+/** Makes sure that a Service without endpoints has one empty slice, from which clients see that there are no endpoints. */
 function placed(service: Service, changes: SliceChanges, type: AddressType): SliceChanges {
   if (changes.create.length > 0) return changes;
   const placeholder = newSlice(service, { ports: [], type }, []);
@@ -123,8 +123,8 @@ function groupsOf(
 }
 
 /**
- * Endpoints stay in their slices. New ones go into slices that are written anyway (fullest first), then into the unchanged slice that
- * becomes fullest, then into new slices.
+ * Decides the slices of endpoints with the same ports. Endpoints stay in their slices. New ones go into slices that are written anyway
+ * (fullest first), then into the unchanged slice that becomes fullest, then into new slices.
  */
 function changesOfGroup(
   service: Service,
@@ -151,10 +151,10 @@ function changesOfGroup(
   return { create, update, delete: fillings.filter(({ state }) => state === 'emptied').map(({ slice }) => slice) };
 }
 
-/** A slice being filled: the slice, and those of its endpoints that stay in it. */
+/** A slice being filled, and those of its endpoints that stay in it. */
 type Filling = { slice: EndpointSlice; kept: Endpoint[]; state: 'unchanged' | 'changed' | 'emptied' };
 
-/** Finds the desired endpoints that are already in the slice, and removes them from `left`. */
+/** Fills a slice with the wanted endpoints that it already has, and removes them from `left`. */
 function keptIn(service: Service, slice: EndpointSlice, left: Map<string, Endpoint>): Filling {
   const before = slice.endpoints ?? [];
   let isSame = true;

@@ -111,9 +111,7 @@ function isManagedBy({ metadata }: EndpointSlice, manager: string): boolean {
   return metadata.labels?.[MANAGED_BY_LABEL] === manager;
 }
 
-/**
- * Whether the slice was computed for the Service, which no longer has a selector. Upstream keeps such slices although nothing updates them.
- */
+/** Whether the slice dates from when the Service had a selector. Upstream never removes such slices, although nothing updates them. */
 function isFormerSlice(slice: EndpointSlice, service: Service): boolean {
   return isManagedBy(slice, SLICE_CONTROLLER) && isOwnedBy(slice, service) && !hasComputedEndpoints(service);
 }

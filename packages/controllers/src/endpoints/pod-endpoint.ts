@@ -54,7 +54,7 @@ function portsWith(named: NamedPorts, spec: Service['spec']): EndpointPort[] {
   });
 }
 
-/** Hints for `trafficDistribution`: traffic prefers endpoints in its own zone or on its own node. */
+/** Returns an endpoint's hints for `trafficDistribution`, with which traffic prefers endpoints in its own zone or on its own node. */
 function hintsOf({ spec }: Service, { nodeName, zone }: { nodeName?: string; zone?: string }): Endpoint['hints'] {
   const { trafficDistribution = '' } = spec;
   if (!CLOSE_DISTRIBUTIONS.has(trafficDistribution)) return undefined;

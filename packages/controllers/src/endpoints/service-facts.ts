@@ -19,7 +19,8 @@ export function isHeadless({ spec }: Service): boolean {
 }
 
 /**
- * Whether a pod can be an endpoint: it has an address and has not ended. Pods being deleted qualify only if `includesTerminating` is set.
+ * Whether a pod can be an endpoint: it has an address and is not in a terminal phase. Pods being deleted qualify only if
+ * `includesTerminating` is set.
  */
 export function canBeEndpoint(pod: Pod, includesTerminating: boolean): boolean {
   const { podIP = '', podIPs = [] } = pod.status ?? {};
@@ -34,7 +35,7 @@ export function hostnameIn({ metadata, spec }: Pod, service: Service): string | 
   return isIn && hostname !== '' ? hostname : undefined;
 }
 
-/** Returns the pod's addresses of this family. */
+/** Returns the pod's addresses of this address family. */
 export function addressesOf({ status }: Pod, type: AddressType): string[] {
   return (status?.podIPs ?? []).map(({ ip }) => ip).filter((ip) => typeOfAddress(ip) === type);
 }
@@ -54,7 +55,7 @@ export function addressTypesOf(service: Service): AddressType[] {
   return isHeadless(service) ? ['IPv4', 'IPv6'] : [typeOfAddress(clusterIP)];
 }
 
-/** Returns the pod port targeted by the Service: the given number, or the container port with the given name and protocol. */
+/** Returns the pod port targeted by a Service port: its numeric `targetPort`, or the container port with that name and protocol. */
 export function targetPort(
   named: NamedPorts,
   { targetPort: target, port, protocol = 'TCP' }: ServicePort,
@@ -73,7 +74,7 @@ export function namedPorts({ spec }: Pod): NamedPorts {
   );
 }
 
-/** Whether the object has an owner reference to the Service. */
+/** Whether an EndpointSlice has an owner reference to the Service. */
 export function isOwnedBy(
   object: { metadata: Service['metadata'] },
   { metadata: { namespace, name, uid } }: Service,

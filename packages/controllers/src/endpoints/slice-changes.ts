@@ -5,12 +5,12 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** The writes needed for the slices to have the desired endpoints. */
+/** The writes that give the EndpointSlices the desired endpoints. */
 export type SliceChanges = { create: NewEndpointSlice[]; update: EndpointSlice[]; delete: EndpointSlice[] };
 
 export const noChanges = (): SliceChanges => ({ create: [], update: [], delete: [] });
 
-/** Identifies a list of ports, regardless of their order. */
+/** Returns a key for a list of ports that does not depend on their order. */
 export function portsKey(ports: readonly EndpointPort[] | null | undefined): string {
   return (ports ?? [])
     .map(({ name = '', port, protocol = 'TCP', appProtocol }) =>
@@ -20,7 +20,7 @@ export function portsKey(ports: readonly EndpointPort[] | null | undefined): str
     .join();
 }
 
-/** Identifies an endpoint. A different key means a different endpoint; under the same key, its other fields may have changed. */
+/** Returns a key that identifies an endpoint. Changes of the endpoint's other fields leave the key unchanged. */
 export function endpointKey({ addresses, hostname = '', targetRef = {} }: Endpoint): string {
   return stableJson([addresses.toSorted(), hostname, targetRef.namespace ?? '', targetRef.name ?? '']);
 }
@@ -49,13 +49,13 @@ export function recycled(changes: SliceChanges, isReusable: (slice: EndpointSlic
   return { create, update, delete: deleted };
 }
 
-/** Returns the slice to write when a new slice replaces the contents of an existing one: the new contents with the existing identity. */
+/** Returns the slice to write in place of an existing one: the contents of the new slice with the identity of the old one. */
 export function written({ metadata, ...slice }: NewEndpointSlice, old: EndpointSlice): EndpointSlice {
   const { generateName: _prefix, ...changed } = metadata;
   return { ...old, ...slice, metadata: { ...old.metadata, ...changed } };
 }
 
-/** Returns the prefix for generated names, without the dash if the name would be too long. */
+/** Returns the `generateName` prefix for slices: the name and a dash, or only the name if it has the maximum length. */
 export function namePrefix(name: string): string {
   return name.length < MAX_NAME_LENGTH ? `${name}-` : name;
 }

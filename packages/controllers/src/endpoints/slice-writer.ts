@@ -20,7 +20,7 @@ export class SliceWriter {
     this.#slices = parts.objects.of(ENDPOINT_SLICES);
   }
 
-  /** Writes the changes. New slices are written first, so that no endpoint is missing in between. */
+  /** Creates, updates and deletes slices. Creates new slices first, so that no endpoint is missing in between. */
   async write(changes: SliceChanges, trigger: Trigger): Promise<void> {
     for (const slice of changes.create) await this.#create(annotated(slice, trigger));
     for (const slice of changes.update) await this.#update(annotated(slice, trigger));

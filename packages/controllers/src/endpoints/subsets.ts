@@ -9,8 +9,8 @@ const MAX_ADDRESSES = 1000;
 type Addresses = Map<string, { address: EndpointAddress; isReady: boolean }>;
 
 /**
- * Merges subsets: addresses with the same ports end up in the same subset, sorted. An address is not ready if at least one subset lists it
- * as not ready. Addresses without ports are kept.
+ * Merges the subsets of an Endpoints object: addresses with the same ports end up in the same subset, sorted. An address that any subset
+ * lists as not ready is not ready. Addresses without ports are retained.
  */
 export function repacked(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const known = knownAddresses(subsets);
@@ -31,8 +31,8 @@ export function repacked(subsets: readonly EndpointSubset[]): EndpointSubset[] {
 type KeyedPort = { key: string; port: SubsetPort | undefined };
 
 /**
- * Groups the ports that occur in the same subsets, and returns each group with those subsets. Subsets sharing a list of ports are processed
- * together, because there may be many ports and many subsets.
+ * Groups the ports that occur in the same subsets, and returns each group with those subsets. Subsets that share a list of ports are
+ * processed together, because both ports and subsets can be numerous.
  */
 function withSameSubsets(subsets: readonly EndpointSubset[]): { ports: KeyedPort[]; subsets: EndpointSubset[] }[] {
   const lists = new Map<EndpointSubset['ports'], EndpointSubset[]>();

@@ -12,7 +12,10 @@ export type WakeServicesOptions = {
   wake: (key: string) => void;
 };
 
-/** Calls `wake` for each Service that changes, and for the Services that a pod matches or matched if its endpoints may have changed. */
+/**
+ * Calls `wake` for each changed Service, and, when a pod changes in a way that affects endpoints, for each Service that selects it or
+ * selected it before.
+ */
 export function wakeServices({ services, pods, wake }: WakeServicesOptions): void {
   services.onChange(({ object: { metadata } }) => wake(placeText(metadata)));
   pods.onChange((change) => {
@@ -28,7 +31,7 @@ function affected(services: ObjectCache<Service>, { type, object, before }: Obje
     .filter(({ spec }) => states.some(({ metadata }) => selects(spec.selector, metadata.labels)));
 }
 
-/** Whether a Service's selector matches these labels. An absent selector matches nothing. */
+/** Whether a Service's selector matches a pod's labels. An absent selector matches nothing. */
 export function selects(selector: Record<string, string> | undefined, labels: Record<string, string> = {}): boolean {
   return selector !== undefined && matchesEveryLabel(selector, labels);
 }

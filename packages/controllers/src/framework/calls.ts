@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Number of calls started per turn of the event loop. A server in this process may answer them in the same turn, which holds up timers and
- * I/O.
+ * Number of calls started per event loop iteration. A server in this process might answer all of them in the same iteration, which delays
+ * timers and I/O.
  */
 const CALLS_PER_TURN = 16;
 

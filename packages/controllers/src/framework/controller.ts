@@ -13,7 +13,7 @@ export type ControllerParts = {
   /** Returns a recorder for events with this source component, such as `deployment-controller`. */
   events: (component: string) => EventRecorder;
   logger: Logger;
-  /** Unix time in milliseconds. */
+  /** Returns the current Unix time in milliseconds. */
   now: () => number;
   signal: AbortSignal;
 };

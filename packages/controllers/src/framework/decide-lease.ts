@@ -19,7 +19,7 @@ export type LeaseInput = {
   identity: string;
   /** The current time on the same monotonic clock as `sinceMs`. */
   nowMs: number;
-  /** Unix time in milliseconds. */
+  /** The current Unix time in milliseconds. */
   unixMs: number;
 };
 

@@ -4,13 +4,13 @@ import { isApiStatus, type KubeClient } from '@podwright/kube-client';
 /** `VERSION` or `GROUP/VERSION`, limited to characters valid in groups and versions. */
 const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** Servers written in Go send an empty list as null. */
+/** The resources of a group version, as listed by discovery. Servers written in Go send an empty list as null. */
 type ResourceList = { resources: { name: string; kind: string }[] | null };
 
-/** Whether the text is safe to use in a path. The server does not validate it in owner references and autoscalers. */
+/** Whether an `apiVersion` is safe to use in a request path. The API server does not validate it in owner references and autoscalers. */
 export const isApiVersion = (text: string): boolean => API_VERSION.test(text);
 
-/** Returns the path of a group version. */
+/** Returns the request path of a group version. */
 export const groupPath = (apiVersion: string): string =>
   apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 

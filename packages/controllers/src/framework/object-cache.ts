@@ -21,7 +21,7 @@ type StartInformer<T extends KubeObject> = (options: {
 export class ObjectCache<T extends KubeObject> {
   readonly synced: Promise<void>;
   readonly #informer: Informer<T>;
-  /** Writes by this process that the informer has yet to report. */
+  /** Objects as written by this process, for writes that the informer has not reported yet. */
   readonly #written = new Map<string, T>();
   /** UIDs of objects that this process has deleted and the informer still reports without a deletion timestamp. */
   readonly #deleting = new Set<string>();
@@ -59,12 +59,14 @@ export class ObjectCache<T extends KubeObject> {
     return [...(this.#byOwner.get(ownerKey(namespace, uid))?.values() ?? [])];
   }
 
-  /** Returns the objects that the controller with this UID may claim: its own, and those in the namespace that have no controller. */
+  /**
+   * Returns the objects that the controller with this UID owns or can adopt: its own, and those in the namespace that have no controller.
+   */
   claimable(namespace: string, uid: string): T[] {
     return [...this.controlledBy(namespace, uid), ...this.controlledBy(namespace, NO_OWNER)];
   }
 
-  /** Calls the listener at once for all existing objects, and then for each change, including writes by this process. */
+  /** Calls the listener immediately for all existing objects, and then for each change, including writes by this process. */
   onChange(listener: (change: ObjectChange<T>) => void): void {
     this.#listeners.add(listener);
     for (const object of this.list()) listener({ type: 'ADDED', object });
@@ -105,7 +107,10 @@ export class ObjectCache<T extends KubeObject> {
     else this.#put(object);
   }
 
-  /** Replaces written objects that are not newer than `version` with the informer's state, which includes later changes by others. */
+  /**
+   * Drops writes by this process that are not newer than `version`. The informer's state takes their place and includes later changes by
+   * other clients.
+   */
   #progressed(version: string): void {
     this.#reached = version;
     for (const [key, object] of this.#written) {
@@ -144,7 +149,7 @@ export class ObjectCache<T extends KubeObject> {
     this.#report({ type: 'DELETED', object, before });
   }
 
-  /** Returns the object with a deletion timestamp if this process has deleted it. */
+  /** Returns the object, with a deletion timestamp if this process has deleted it and the informer has not reported that yet. */
   #withDeletion(object: T): T {
     const { uid = '', deletionTimestamp } = object.metadata;
     if (!this.#deleting.has(uid)) return object;
@@ -180,12 +185,11 @@ function placeOf({ metadata: { namespace = '', name = '' } }: KubeObject): Objec
 /** The controller UID under which objects without a controller are indexed. */
 const NO_OWNER = '';
 
-/** Returns the key under which an object is indexed by its controller. */
 function ownerKeyOf({ metadata: { namespace = '', ownerReferences = [] } }: KubeObject): string {
   return ownerKey(namespace, ownerReferences.find(({ controller }) => controller === true)?.uid ?? NO_OWNER);
 }
 
-/** Returns the key under which the objects of a controller are indexed. It is unambiguous, because namespaces contain no slash. */
+/** Returns the index key for objects of a controller. It is unambiguous, because namespaces contain no slash. */
 function ownerKey(namespace: string, uid: string): string {
   return `${namespace}/${uid}`;
 }

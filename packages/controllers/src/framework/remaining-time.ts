@@ -9,7 +9,7 @@ export function isFromBefore(timeMs: number, nowMs: number): boolean {
   return timeMs > nowMs + MAX_SKEW_MS;
 }
 
-/** Returns how much remains of a delay that began at `sinceMs`, in milliseconds; 0 if the system time was set back since then. */
+/** Returns how much remains of a delay that began at `sinceMs`, in milliseconds; 0 if the system time was set back since `sinceMs`. */
 export function remainingMs(sinceMs: number, delayMs: number, nowMs: number): number {
   return isFromBefore(sinceMs, nowMs) ? 0 : Math.max(0, sinceMs + delayMs - nowMs);
 }

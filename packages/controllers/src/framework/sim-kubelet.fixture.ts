@@ -1,4 +1,4 @@
-/** Simulates the scheduler and the kubelet: assigns, starts, ends and removes long-running pods at random, one at a time. */
+/** Simulates the scheduler and the kubelet: assigns, starts, fails and removes long-running pods at random, one at a time. */
 import { formatTime, type Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { SimServer } from './sim-server.fixture.ts';
@@ -12,7 +12,7 @@ export class SimKubelet {
     this.#server = server;
   }
 
-  /** Changes one pod. Returns false if no pod is left to change. */
+  /** Moves one pod to its next state. Returns false if no pod is left to change. */
   step(): boolean {
     const pods = this.#server.list<Pod>(PODS);
     const fails = this.#server.random.below(100) < this.failures;
@@ -39,7 +39,7 @@ export class SimKubelet {
   }
 }
 
-/** The node named in the pod's affinity, which is the one the scheduler would choose. */
+/** Returns the node named in the pod's affinity, which is the only one the scheduler could choose. */
 function targetOf({ spec }: Pod): string {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0] ?? 'n1';
