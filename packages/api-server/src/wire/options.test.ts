@@ -83,6 +83,12 @@ test('parses list and watch parameters like Go', () => {
   const watch = parameters('watch=1');
   assert.deepEqual([watch.sendInitialEvents, watch.resourceVersionMatch], [true, 'NotOlderThan']);
   assert.equal(parameters('watch=1&resourceVersion=5').sendInitialEvents, undefined);
+  assert.equal(parameters('limit=9223372036854775807').limit, Number(2n ** 63n - 1n));
+  refuses(
+    () => parameters('limit=9223372036854775808'),
+    400,
+    'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+  );
   refuses(() => parameters('limit=x'), 400, 'strconv.ParseInt: parsing "x": invalid syntax');
   refuses(
     () => parameters('limit=99999999999999999999'),

@@ -28,8 +28,7 @@ export class QueryValues {
     if (value === null) return undefined;
     const fails = (why: string) => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: ${why}`);
     if (!/^[+-]?\d+$/.test(value)) throw fails('invalid syntax');
-    const number = Number(value);
-    if (Math.abs(number) >= 2 ** 63) throw fails('value out of range');
-    return number;
+    if (BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) throw fails('value out of range');
+    return Number(value);
   }
 }
