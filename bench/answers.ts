@@ -5,7 +5,8 @@ const TEXT = 'a response of the bench';
 export const WEB_PORT = 8080;
 
 /**
- * Command of a container running a web server that responds with the text. It needs the trap because process 1 ignores SIGTERM by default.
+ * Command of a benchmark container that runs a web server whose response is `TEXT`. The trap is needed because process 1 ignores SIGTERM by
+ * default.
  */
 export const WEB_SERVER = [
   'sh',

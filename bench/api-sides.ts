@@ -9,7 +9,7 @@ import type { Bench } from './bench.ts';
 import { PROGRAM } from './sides.ts';
 import { until } from './until.ts';
 
-/** `startMs` is the time from the start of the process to its first response. */
+/** An API server to measure. `startMs` is the time from the start of its process to its first response. */
 export type ApiSide = { client: KubeClient; pids: number[]; startMs: number; stop(): Promise<void> };
 
 export type ApiSides = Record<'upstream' | 'podwright' | 'power', ApiSide>;

@@ -50,7 +50,6 @@ type ApiRow = {
 };
 type Samples = Partial<Record<keyof ApiSides, number[]>>;
 
-/** Measures the API servers. Returns the report. */
 export async function measureApi(bench: Pick<Bench, 'scratch' | 'sides'>): Promise<string> {
   const sides: Partial<ApiSides> = {
     podwright: await startOurs(bench, { name: 'api', durability: 'process' }),
@@ -83,7 +82,7 @@ async function prepare(client: KubeClient): Promise<void> {
   await client.create(SERVICE_ACCOUNTS, account as never).catch(() => undefined); // a controller may have made it
 }
 
-/** Returns a pod to be created. It stays pending, because neither side runs a scheduler. */
+/** A pod for POST requests. It stays Pending, because neither side runs a scheduler. */
 function podOf(name: string): never {
   const env = Array.from({ length: 20 }, (_, index) => ({ name: `NAME_${index}`, value: `value of ${index}` }));
   const container = { name: 'main', image: 'registry.example/bench:1', env, ports: [{ containerPort: 80 }] };
@@ -154,7 +153,7 @@ class Watched {
     return watched;
   }
 
-  /** Resolves once the write has been answered and its watch event has arrived. */
+  /** Resolves once the API server has responded to the write and the watch has delivered its event. */
   async next(write: () => Promise<unknown>): Promise<void> {
     this.#event = Promise.withResolvers();
     await Promise.all([write(), this.#event.promise]);

@@ -1,7 +1,7 @@
 import type { Registry } from './registry.ts';
 import type { Side } from './sides.ts';
 
-/** The runtimes to compare, and the resources shared by all parts of the benchmark. `scratch` is a directory for files. */
+/** The runtimes to compare, and the resources shared by all parts of the benchmark. `scratch` is a temporary directory. */
 export type Bench = {
   scratch: string;
   containerd: Side;

@@ -34,12 +34,11 @@ export class ByteCounter {
     return counter;
   }
 
-  /** URL of the proxy, for clients. */
   get url(): string {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Bytes so far in both directions, counted on the encrypted stream. */
+  /** Bytes transferred so far in both directions, counted on the encrypted stream. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -1,5 +1,5 @@
 /**
- * Nodes under measurement that join a real control plane: upstream's kubelet (PODWRIGHT_BENCH_KUBELET is the path of its binary) and
+ * Starts the measured nodes, which join a real control plane: upstream's kubelet (PODWRIGHT_BENCH_KUBELET is the path of its binary) and
  * Podwright's.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,11 +16,11 @@ import { until } from './until.ts';
 const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
 const FIRST_PORT = 11_900;
 
-/** A node of the cluster. `counter` counts the bytes between it and the API server. */
+/** A node of the cluster. `counter` counts the bytes between the node and the API server. */
 export type ClusterNode = {
   name: string;
   runtime: Side;
-  /** PIDs of its daemons: the kubelet, plus the runtime if it is a separate process. */
+  /** PIDs of the node's daemons: the kubelet, plus the runtime if it is a separate process. */
   pids: number[];
   counter: ByteCounter;
 };
@@ -80,7 +80,6 @@ function adminClient(cluster: Cluster): KubeClient {
   return createKubeClient({ server: cluster.url, ...identity });
 }
 
-/** Waits until a node of the cluster is ready. */
 export async function untilReady(client: KubeClient, name: string): Promise<void> {
   type Node = { metadata: object; status?: { conditions?: { type: string; status: string }[] } };
   let seen: unknown;
@@ -97,7 +96,7 @@ export async function untilReady(client: KubeClient, name: string): Promise<void
   });
 }
 
-/** Returns the settings of Podwright's kubelets, apart from directories. */
+/** Returns the part of a Podwright kubelet's configuration file that does not depend on its directories. */
 const settingsOf = ({ index, kubeconfig }: StartedKubelet) => `[cluster]
 kubeconfig = "${kubeconfig}"
 [kubelet.server]

@@ -15,7 +15,8 @@ import { until } from './until.ts';
 import { manifest, variedManifests } from './varied-manifests.ts';
 
 /**
- * Number of rounds and the pause between turns, for commands that take milliseconds and for those that start one pod, many pods or a node.
+ * `rounds`: how often each command is measured. `settleMs`: pause after each measurement. The four constants are for commands that take
+ * milliseconds, and for commands that start one pod, many pods or a node.
  */
 const CALLS = { rounds: 30, settleMs: 20 };
 const PODS = { rounds: 15, settleMs: 500 };
@@ -27,7 +28,9 @@ const FOLLOWED_MS = 5000;
 /** A row of the table. `podman` is unset if Podman has no such command or is not installed. */
 type CommandRow = { what: string; unit?: 'ms' | 'MiB'; podwright: number[]; podman?: number[]; goal: Goal };
 
-/** Runs a command on each side. Each call includes setup and cleanup but returns only the duration of the command. */
+/**
+ * Functions that run a command on each side. A call includes setup and cleanup, but returns only the duration of the command itself, in ms.
+ */
 type Turns = { podwright: () => Promise<number>; podman?: () => Promise<number> };
 
 /**
@@ -193,7 +196,10 @@ class Commands {
     return this.#took(command('kube', 'play', '--network', network, file));
   }
 
-  /** Removes pods. With private mounts, Podman sometimes fails because a mount is busy; the returned time excludes retries. */
+  /**
+   * Removes pods from Podman and returns how long that took. With private mounts, Podman sometimes fails because a mount is busy; failed
+   * attempts are repeated and not included in the time.
+   */
   async #removeFromPodman(...names: string[]): Promise<number> {
     const command = this.#podman!.command('pod', 'rm', '--force', '--ignore', '--time', '0', ...names);
     const { tookMs, exitCode } = await this.#call(command);

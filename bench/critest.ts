@@ -30,8 +30,8 @@ export async function measureCritest(bench: Bench): Promise<Table> {
       'failed_precondition',
       'the part critest needs the program critest: set PODWRIGHT_BENCH_CRITEST',
     );
-  // cgroups that may not exist yet: critest puts pods into them if the runtime does not report its cgroup driver, as containerd 1.6 does
-  // not
+  // cgroups that do not exist yet but might be created by critest, which puts pods into them if the runtime does not report its cgroup
+  // driver, as containerd 1.6 does not
   const slices = cgroupTrees().map((tree) => join(tree, 'system.slice'));
   const made = slices.filter((slice) => !existsSync(slice));
   try {

@@ -25,7 +25,7 @@ const LISTED_CONTAINERS = 200;
 const MEMORY_PODS = 50;
 const SETTLE_MS = 300;
 
-/** `engine` is the Docker Engine used by `ours`; it is also measured without a dockershim. */
+/** The measured dockershims. `engine` is the Docker Engine behind `ours`; it is also measured without a dockershim. */
 type Places = { ours: Side; peer: Side | undefined; engine: Engine };
 type Samples = { ours: number[]; peer?: number[]; engine?: number[] };
 type Line = Samples & { what: string; unit?: string; goal: string };
@@ -56,7 +56,7 @@ export async function measureDockershim(bench: Bench): Promise<string> {
   }
 }
 
-/** Builds the sandbox image on an Engine and starts a dockershim for it. */
+/** Builds the sandbox image on a Docker Engine and starts a dockershim that uses this Engine. */
 async function startSide(
   docker: DockerEngine,
   { name, index, scratch }: { name: 'ours' | 'peer'; index: number; scratch: string },

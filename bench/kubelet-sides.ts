@@ -98,7 +98,7 @@ function kubeletSide(runtime: Side, { manifests, ports, child }: SideParts): Kub
   return { runtime, manifests, out, url: `https://127.0.0.1:${ports.https}`, pid: child?.pid ?? runtime.pid, stop };
 }
 
-/** Returns the settings of both of Podwright's kubelets, apart from directories. */
+/** Returns the part of a configuration file that both of Podwright's kubelets share. It does not depend on their directories. */
 const serverSettings = ({ https, healthz }: Ports, { certificate, key }: Certificate) => `[kubelet]
 container_log_max_size = "${MAX_LOG_SIZE}"
 [kubelet.server]
@@ -143,7 +143,7 @@ async function upstreamKubelet(directory: string, { index, ports, certificate }:
     endpoint: `unix://${directory}/c.sock`,
     ports,
     cgroupRoot: `/${BRIDGE}${index}`,
-    // enables --seccomp-default, because that is Podwright's default
+    // enables --seccomp-default, which is the default of Podwright's kubelet
     flags: [...served, '--container-log-max-size', MAX_LOG_SIZE, '--seccomp-default'],
   });
   return child;

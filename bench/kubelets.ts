@@ -80,7 +80,10 @@ async function atRest(all: Sides) {
 
 let counter = 0;
 
-/** `probe`: additional container fields. `script`: what the container runs after reporting that it is up. */
+/**
+ * Changes to the container of a benchmark pod. `probe`: additional container fields. `script`: what the container runs after reporting that
+ * it is up.
+ */
 type PodKind = { probe?: string; script?: string };
 
 /** Writes `count` manifests. Returns the milliseconds from the first write until the processes of all pods have started. */

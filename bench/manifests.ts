@@ -38,7 +38,7 @@ async function followEvents({ cri, started, gone }: BenchNode): Promise<void> {
       if (containerEventType === deletion && ofSandbox) gone.push(performance.now());
     }
   } catch {
-    // the connection ended because the node was stopped
+    // the event stream fails when the node is stopped
   }
 }
 

@@ -7,7 +7,7 @@ import type { Side } from './sides.ts';
 import { median, type Row, type Table } from './tables.ts';
 
 const HELPED_PODS = 20;
-/** How long a node idles before it is measured at rest. */
+/** How long a node is left idle before its memory is measured. */
 const REST_MS = 30_000;
 const RSS_SAMPLES = 5;
 const SAMPLES_APART_MS = 1000;

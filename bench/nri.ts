@@ -51,7 +51,7 @@ type Samples = Record<'off' | 'none' | 'one' | 'two', Cost[]>;
 function tableOf({ off, none, one, two }: Samples, successive: Record<'none' | 'one', Cost[]>): Table {
   const row = (what: string, podwright: number[]): Row => ({ what, podwright });
   const wall = (costs: Cost[]) => costs.map(({ startMs }) => startMs);
-  /** Returns the cost that each plugin adds to a pod, compared with the run without plugins in the same round. */
+  /** Returns the added cost per plugin and pod, compared with the run without plugins in the same round. */
   const added = (costs: Cost[], of: (cost: Cost) => number, plugins = 1) =>
     costs.map((cost, index) => (of(cost) - of(none[index]!)) / plugins);
   const withoutPlugins = ({ startMs, pluginsMs }: Cost) => startMs - pluginsMs;
@@ -84,7 +84,7 @@ function tableOf({ off, none, one, two }: Samples, successive: Record<'none' | '
 /** The cost of starting a pod, in milliseconds: the duration, and the CPU time used by the runtime and the plugins. */
 type Cost = { startMs: number; runtimeMs: number; pluginsMs: number };
 
-/** Starts and removes a pod. Returns the cost of the start. */
+/** Starts and removes a pod. Returns the cost of the start only. */
 async function costOfPod(side: Side, plugins: readonly ChildProcess[]): Promise<Cost> {
   const cpu = () =>
     [exactCpuTimeMs(side.pid), plugins.reduce((sum, { pid }) => sum + exactCpuTimeMs(pid!), 0)] as const;
@@ -101,7 +101,6 @@ async function inSuccession(work: () => Promise<Cost>): Promise<Cost[]> {
   return costs;
 }
 
-/** Runs `work` while these plugins are connected. */
 async function withPlugins<T>(side: Side, plugins: readonly ChildProcess[], work: () => Promise<T>): Promise<T> {
   for (const plugin of plugins) await reconnect(plugin, socketOf(side));
   try {

@@ -16,7 +16,7 @@ export function exactCpuTimeMs(pid: number): number {
   return spent.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0);
 }
 
-/** Returns the memory of a process in MiB; zero once it has exited. */
+/** Returns the memory of a process in MiB, or zeros if the process has exited. */
 export function memoryOf(pid: number): { rss: number; pss: number } {
   let text: string;
   try {

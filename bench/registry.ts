@@ -5,7 +5,7 @@ import { runChecked } from '@podwright/host';
 import { type ImageSize, makeImage } from './made-image.ts';
 import { until } from './until.ts';
 
-/** The images that can be pulled, by their approximate size. */
+/** The images in the registry, by their approximate size. */
 const SIZES = {
   '5 MB': { layers: 1, filesPerLayer: 20 },
   '300 MB': { layers: 4, filesPerLayer: 300 },

@@ -9,7 +9,6 @@ import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.
 /** A CRI runtime to measure. */
 export type Side = { cri: CriClient; pid: number; directory: string; socket: string; stop: () => Promise<void> };
 
-/** Setup of one of Podwright's daemons. */
 export type PodwrightSetup = {
   /** Name of the daemon's directory under `scratch`. */
   name: string;
@@ -59,7 +58,6 @@ export function writeNetworkList(directory: string, index: number): string {
   return list.name;
 }
 
-/** Returns the pod subnet of the side with this index. */
 export const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
 /**
@@ -128,7 +126,6 @@ export async function startPodwright(scratch: string, setup: PodwrightSetup): Pr
   return connected(daemon, directory, join(directory, 'run/cri.sock'));
 }
 
-/** Path of the `podwright` program in this checkout. */
 export const PROGRAM = new URL('../bin/podwright', import.meta.url).pathname;
 
 /** Creates a daemon's directory and writes its configuration. */

@@ -46,7 +46,7 @@ export function measureStreams(bench: Bench): Promise<Table> {
 const STREAMS: Record<string, Measure> = {
   'exec `true`': (target) => exec(target, ['true']),
   'exec, 100 MiB out': (target) => exec(target, ['dd', 'if=/dev/zero', 'bs=64k', `count=${MANY_BYTES >> 16}`]),
-  // uses `wc` instead of `cat > /dev/null`, because containerd 1.6 reports the exit of the latter before all input is read
+  // uses `wc` instead of `cat > /dev/null`, because containerd 1.6 reports the exit of `cat` before all input has been read
   'exec, 100 MiB in': (target) => exec(target, ['wc', '-c'], Readable.from(chunks())),
   'logs, 100 MB': (target) => page(target, logPath(target, 'long')),
   'logs, the last 100 lines of them': (target) => page(target, logPath(target, 'long', 'tailLines=100')),

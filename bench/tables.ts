@@ -29,7 +29,7 @@ export function quantile(samples: number[], share: number): number {
 
 export const median = (samples: number[]): number => quantile(samples, 0.5);
 
-/** The spread of samples: 10th to 90th percentile, relative to the median. */
+/** Returns the spread of the samples: the distance from the 10th to the 90th percentile, relative to the median. */
 export const spread = (samples: number[]): number =>
   (quantile(samples, 0.9) - quantile(samples, 0.1)) / median(samples);
 
@@ -67,7 +67,7 @@ export function summary(rows: Row[], peer: string): string {
   return markdown([head, ...lines]);
 }
 
-/** How noisy the host was, judged by the spread of containerd's figures over all rows. */
+/** Describes how noisy the host was, judged by the spread of containerd's figures over all rows; '' if no row has enough samples. */
 export function noise(rows: Row[]): string {
   const spreads = rows.flatMap(({ containerd = [] }) => (containerd.length < 10 ? [] : [spread(containerd)]));
   if (spreads.length === 0) return '';
@@ -110,7 +110,7 @@ function short(samples: number[] | undefined, unit: Unit = 'ms'): string {
 /** Formats a number with about three significant digits. */
 export const digits = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 
-/** A Markdown table with padded columns; the first row is the header. */
+/** Returns a Markdown table with padded columns. The first of `rows` is the header. */
 export function markdown(rows: string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;

@@ -1,6 +1,6 @@
 import { IMAGE } from './sides.ts';
 
-/** Changes to a pod with one container of the benchmark image; `more` are additional containers. */
+/** Fields to add to the manifest of a pod with one container of the benchmark image. `more`: additional containers. */
 type Fields = { container?: object; spec?: object; metadata?: object; more?: object[] };
 
 const volume = (mountPath: string) => ({ volumeMounts: [{ name: 'v', mountPath }] });
@@ -43,7 +43,7 @@ const VARIED: Record<string, Fields> = {
   port: { container: { ports: [{ containerPort: 80, hostPort: 18_080 }] } },
 };
 
-/** The manifests as JSON (which is valid YAML), by pod name. */
+/** Returns the manifests of the pods in `VARIED` as JSON (which is valid YAML), by pod name. */
 export function variedManifests(): Map<string, string> {
   return new Map(
     Object.entries(VARIED).map(([name, fields]) => [`varied-${name}`, manifest(`varied-${name}`, fields)]),

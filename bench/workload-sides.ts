@@ -22,7 +22,7 @@ const UPSTREAM = { name: 'workloads-upstream', index: 21 };
  */
 const [OUR_CIDR, UPSTREAM_CIDR] = ['10.91.0.0/20', '10.90.0.0/16'];
 
-/** Returns the settings for a node with a Kubernetes API, including a port for it. */
+/** Returns the part of the configuration file that enables the Kubernetes API, on a port chosen by the operating system. */
 export const apiSettings = (serviceCidr: string): string =>
   `[api]\nenabled = true\nlisten = "127.0.0.1:0"\nservice_cidr = "${serviceCidr}"`;
 
@@ -36,7 +36,7 @@ export async function startOurNode({ scratch, sides }: Sides): Promise<WorkloadS
   const settings = apiSettings(OUR_CIDR);
   const side = await startPodwright(scratch, { ...OURS, command: 'node', setup: 'default', settings });
   const stopNode = async () => {
-    // stops the node with `podwright stop`, which unlike a signal also ends the pods
+    // stops the node with `podwright stop`, which unlike a signal also terminates the pods
     await runChecked(PROGRAM, ['--config', join(side.directory, 'config.toml'), 'stop']);
     await side.stop();
   };

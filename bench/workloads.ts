@@ -34,7 +34,7 @@ type Deployment = KubeObject & {
 type PodObject = KubeObject & { status?: { conditions?: { type: string; status: string }[] } };
 /** A cluster, with watches of its Deployments and pods. */
 type Place = WorkloadSide & { deployments: Informer<Deployment>; pods: Informer<PodObject> };
-/** The clusters and a row's samples, each by column of the table. */
+/** The measured clusters (`Places`) and the samples of a row (`Samples`), by column of the table. */
 type Places = { containerd?: Place; podwright: Place };
 type Samples = { containerd?: number[]; podwright: number[] };
 
@@ -190,7 +190,10 @@ async function createService(client: KubeClient): Promise<string> {
   return (await client.create<Service>(SERVICES, service)).spec.clusterIP;
 }
 
-/** Returns the times, in milliseconds, from a pod being reported ready to the first response from its Service; at least 0. */
+/**
+ * Returns the times, in milliseconds, from the watch reporting a pod as ready to the first response from its Service; 0 if the response
+ * arrives before the watch event.
+ */
 async function timesOfEndpoints(places: Places, turns: { rounds: number; settleMs: number }): Promise<Samples> {
   const addresses = new Map<Place, string>();
   for (const place of Object.values(places)) addresses.set(place, await createService(place.client));

@@ -34,7 +34,7 @@ type Role = 'runtime' | 'proxy' | 'recording';
 
 const socketOf = (directory: string, role: Role) => join(directory, `${role}.sock`);
 
-/** Serves one of the sockets until the parent exits. */
+/** In a child process: serves the in-memory runtime or one of the proxies on its socket until the parent exits. */
 async function serve(role: Role, directory: string): Promise<void> {
   const socket = socketOf(directory, role);
   if (role === 'runtime') {

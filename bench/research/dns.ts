@@ -23,7 +23,7 @@ const SLICES = { ...core('endpointslices', 'EndpointSlice'), group: 'discovery.k
 
 type Usage = { cpuMs: number; rssMb: number };
 
-/** The server process: sends its port, then its usage whenever asked. */
+/** In the server process: sends the port to the parent, and the CPU time and memory used so far in response to each message. */
 async function serve(): Promise<void> {
   const client = new FakeKubeClient();
   client.put(NAMESPACES, { metadata: { name: 'default' } });

@@ -30,8 +30,8 @@ const withOci = (changes: Partial<OciFastPaths>): FastPaths => ({ ...all, oci: {
 const { seccompFilters, starter, expectedFormat } = plainOci;
 
 /**
- * Runtime variants by name. The first one is the baseline for the others. `name` in `oci` separates the cached trial results of variants
- * with different features.
+ * Runtime variants by name. The first one is the baseline for the others. The different values of `name` in `oci` keep the variants' cached
+ * feature checks of the OCI runtime apart.
  */
 const VARIANTS: Record<string, FastPaths> = {
   all,

@@ -19,7 +19,7 @@ type Parts = Record<'own' | 'systemCalls' | 'programs' | 'noProcessor' | 'waitin
   byProgram: Map<string, number>;
 };
 
-/** How the time is spent during the start of a pod (from writing its manifest until its process runs) and during its end. */
+/** Returns a report of what takes time while a pod starts (from writing its manifest until its process runs) and while it is removed. */
 export async function whereTimeGoes(bench: Bench): Promise<string> {
   const setups = [
     ['by default', { name: 'time', setup: 'default', index: 7 }],
@@ -80,7 +80,6 @@ const nameOf = (pid: number, thread: number) => readFileSync(`/proc/${pid}/task/
 
 type Threads = { node: number; pool: number[] };
 
-/** Returns how each of `spans` was spent. */
 function divide(events: KernelEvent[], threads: Threads, spans: [fromMs: number, toMs: number][]): Parts[] {
   const parts: Parts[] = spans.map(() => ({
     ...{ own: 0, systemCalls: 0, programs: 0, noProcessor: 0, waiting: 0 },

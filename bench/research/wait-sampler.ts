@@ -1,11 +1,11 @@
 /**
  * A worker thread that samples twice per millisecond what each process of a runtime is waiting for, and adds up the times. `waits.ts`
- * starts it with a `SamplerInput`; it answers any message with its `Sample`s and exits.
+ * starts the worker with a `SamplerInput`; on the first message, the worker responds with its `Sample`s and exits.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-/** `phase[0]` is the number of the current phase, or -1 between phases. */
+/** Input of the worker thread. `phase[0]` is the number of the current phase, or -1 between phases. */
 export type SamplerInput = { runtime: number; marker: string; phase: Int32Array };
 
 /** How long a process was seen in a given wait; `wait` is `runs` while it is running or runnable. */
@@ -15,10 +15,16 @@ const INTERVAL_MS = 0.5;
 /** Maximum number of new processes inspected per sample, which is more than a runtime starts between samples. */
 const MAX_NEW = 500;
 
-/** Uninformative kernel stack frames: those of sleeping itself, and of the path from a system call to a file system. */
+/**
+ * Kernel stack frames that do not show what a process waits for: those of sleeping itself, and those on the way from a system call to a
+ * file system.
+ */
 const NOISE =
   /^(__)?(schedule|wait_for|do_wait|down_|rwsem|mutex_lock|vfs_|ksys_|kernfs_fop|cgroup_file_write|seq_|new_sync|do_syscall|entry_|x64_sys|do_fast|ret_from|do_sys_openat|path_openat|do_filp|link_path|walk_comp|wait_rcu_gp|usleep|hrtimer|poll_schedule|schedule_)/;
-/** Kernel functions in which a process waits for another process. Such waits are not counted, because those of the other process are. */
+/**
+ * Kernel functions in which a process waits for another process. Such waits are not counted, because the waits of the other process are
+ * counted already.
+ */
 const FOR_OTHERS =
   /poll|epoll|futex|pipe|do_wait|fifo|unix_stream|skb_recv|ptrace|wait4|kernel_clone|vfork|nanosleep|sigsuspend|signal/;
 

@@ -1,6 +1,6 @@
 import { type ApiObject, type FieldError, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
 
-/** Returns an object's errors. `old` is the object before the update. */
+/** Returns an object's validation errors. `old`: the stored object before an update; undefined for a create. */
 type Check = (object: ApiObject, old?: ApiObject) => readonly FieldError[];
 
 /** Adds a check to the strategy of a built-in kind. `load` imports the check's code before the first write. */

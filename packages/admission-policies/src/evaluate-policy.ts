@@ -29,7 +29,7 @@ export const policyFailure = (message: string): Failure => ({
 
 /**
  * Evaluates a policy against the variables of a request, such as `object` and `oldObject`. An expression can take a tenth of a second, so
- * once the time slice of `eventLoop` is used up, other work runs before the next expression.
+ * evaluation yields to the event loop between expressions once the time slice of `eventLoop` is used up.
  */
 export async function evaluatePolicy(
   policy: CompiledPolicy,

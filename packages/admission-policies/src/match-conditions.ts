@@ -19,8 +19,9 @@ export function compileConditions(
 }
 
 /**
- * Returns whether all conditions are true. If none is false but some cannot be evaluated, returns their errors. Throws `OutOfBudget`. An
- * expression can take a tenth of a second, so once the time slice of `eventLoop` is used up, other work runs before the next expression.
+ * Returns whether all match conditions are true. If none is false but some cannot be evaluated, returns their errors. Throws `OutOfBudget`.
+ * An expression can take a tenth of a second, so evaluation yields to the event loop between expressions once the time slice of `eventLoop`
+ * is used up.
  */
 export async function evaluateConditions(
   conditions: readonly CompiledExpression[],

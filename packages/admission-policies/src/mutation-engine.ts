@@ -23,7 +23,7 @@ const SOURCE = {
 };
 
 type WithObject = AdmissionAttributes & { object: ApiObject };
-/** A policy that could not be applied. `reason`: the reason in the response's Status. Default: `Forbidden`. */
+/** A policy that could not be applied. `reason`: the reason in the Status sent to the client. Default: `Forbidden`. */
 type Problem = Misconfigured & { reason?: string };
 /** State that the mutating policies share while they are applied to one request. */
 type RequestState = { hooks: InvokedHooks; problems: Problem[]; eventLoop: EventLoopBudget };
@@ -41,8 +41,8 @@ export class MutationEngine {
   }
 
   /**
-   * Returns the mutated object. Throws an `ApiError` if a policy with `failurePolicy: Fail` cannot be applied. Other work may run between
-   * expressions.
+   * Returns the mutated object. Throws an `ApiError` if a policy with `failurePolicy: Fail` cannot be applied. Evaluation can yield to the
+   * event loop between expressions.
    */
   async mutate(attributes: WithObject): Promise<ApiObject> {
     const invocations = await this.#source.invocations(attributes);
@@ -61,7 +61,7 @@ export class MutationEngine {
         isMutated ||= applied.isMutated;
       }
     }
-    // like upstream, count a mutation even if it leaves the object unchanged
+    // like upstream, counts a mutation even if it leaves the object unchanged
     if (isMutated) hooks.changed();
     hooks.ended(object);
     const failed = problems.filter(({ policy }) => !ignoresFailures(policy));
@@ -76,7 +76,7 @@ export class MutationEngine {
       throw notFound({ group: '', plural: 'namespaces' }, namespace);
   }
 
-  /** Applies a policy's mutations. `isMutated`: whether any was applied, even if it left the object unchanged. */
+  /** Applies a policy's mutations. `isMutated`: whether any mutation was applied, even if it left the object unchanged. */
   async #apply(
     invocation: Invocation<CompiledMutations>,
     attributes: WithObject,
@@ -116,7 +116,7 @@ export class MutationEngine {
     this.#metrics.mutated({ ...names, message, seconds });
   }
 
-  /** Returns whether the match conditions are true, or why they cannot be evaluated. */
+  /** Returns whether the policy's match conditions are true, or why they cannot be evaluated. */
   async #conditions(
     { compiled, resource, param }: Invocation<CompiledMutations>,
     attributes: WithObject,

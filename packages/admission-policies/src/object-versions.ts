@@ -24,7 +24,7 @@ export function versionedObject(
   const kind = kindFor(resource, subresource);
   const converted = inVersion?.(resource).fromStored(object) ?? object;
   const { metadata: _, ...withoutMetadata } = converted;
-  // the objects of CONNECT requests are options, such as PodExecOptions, and must not get the metadata that other objects have
+  // the object of a CONNECT request is an options object, such as PodExecOptions, and must not get the metadata that stored objects have
   const fields = operation === 'CONNECT' ? withoutMetadata : converted;
   return { ...fields, apiVersion: apiVersionOf(kind), kind: kind.kind } as ApiObject;
 }

@@ -6,7 +6,6 @@ import { policyEnvironment, policyFunctions } from './policy-environment.ts';
 
 const environment = policyEnvironment(policyFunctions(), { hasParams: false, hasAuthorizer: false, hasPatches: true });
 
-/** Evaluates an expression without variables. */
 function evaluated(expression: string) {
   const outcome = compile(expression, environment).evaluate({});
   if ('error' in outcome) throw new Error(String(outcome.error));

@@ -34,7 +34,7 @@ export function patchMessages(name: string): Program['type'] | undefined {
 /** Escapes a key for use in a JSON pointer (RFC 6901). */
 const escapeKey = (key: string): string => key.replace(/[~/]/g, (character) => (character === '~' ? '~0' : '~1'));
 
-/** Functions available only in mutations. */
+/** CEL functions that are available only in the expressions of mutations. */
 export const PATCH_FUNCTIONS: FunctionTable = { 'jsonpatch.escapeKey': [overload('(string) -> string', escapeKey)] };
 
 /** Returns the operations of a JSON patch (RFC 6902). Throws `EvaluationError`. */

@@ -2,7 +2,10 @@ import type { AdmissionAttributes } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Evaluated } from './evaluate-policy.ts';
 
-/** Maximum size of a value. Longer ones are truncated, as in upstream, because expressions can copy text from the object. */
+/**
+ * Maximum size of an audit annotation's value. As in upstream, longer values are truncated, because expressions can copy text from the
+ * request's object.
+ */
 const MAX_VALUE_BYTES = 10 * 1024;
 
 /** The audit annotations computed by policies for one request. */

@@ -41,7 +41,7 @@ export class PolicyEngine {
     this.#source = new PolicySource(parts, SOURCE);
   }
 
-  /** Throws an `ApiError` if a policy denies the request. Other work may run between expressions. */
+  /** Throws an `ApiError` if a policy denies the request. Evaluation can yield to the event loop between expressions. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const annotations = new PolicyAnnotations();
     const state = { attributes, annotations, eventLoop: new EventLoopBudget() };
@@ -70,7 +70,10 @@ export class PolicyEngine {
 
 type Applied = { policy: ApiObject; binding: ApiObject; evaluated: Evaluated; ignores: boolean };
 
-/** Warns the client and annotates the audit event if the binding says so. Returns the failures that deny the request. */
+/**
+ * Warns the client and annotates the audit event according to the binding's `validationActions`. Returns the failures that deny the
+ * request.
+ */
 function denialsOf(
   { policy, binding, evaluated, ignores }: Applied,
   attributes: AdmissionAttributes,
@@ -106,7 +109,7 @@ function denialsOf(
   return denials;
 }
 
-/** Annotates the audit event with a failed validation. As in upstream, only the first one of a request is recorded. */
+/** Annotates the audit event with a failed validation. As in upstream, only the first failed validation of a request is recorded. */
 function annotateFailure(
   { binding, failure }: Required<Omit<Denial, 'policy'>>,
   { annotate }: AdmissionAttributes,

@@ -18,8 +18,9 @@ export class ConfigurationProblem extends Error {
 type ParamParts = Pick<MatchingParts, 'store' | 'schema' | 'versioned'>;
 
 /**
- * Returns the parameter objects. The policy is evaluated once for each of them; `undefined` means without parameters. Rejects with
- * `ConfigurationProblem`. Yields to the event loop, since a selector may have to be matched against thousands of objects created by users.
+ * Returns the parameter objects of a binding; `undefined` stands for an evaluation without parameters. The policy is evaluated once for
+ * each. Rejects with `ConfigurationProblem`. Yields to the event loop, because a selector can match against thousands of objects created by
+ * users.
  */
 export async function paramsOf(
   { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },

@@ -11,7 +11,7 @@ export type Invocation<C> = {
   readonly binding: ApiObject;
   readonly compiled: C;
   /**
-   * The resource that the request was matched as. With `matchPolicy: Equivalent`, this may be a different one from the requested resource.
+   * The resource matched by the policy's rules. With `matchPolicy: Equivalent`, this can be a different resource than the requested one.
    */
   readonly resource: Resource;
   /** The parameter object; `undefined` if the policy is evaluated without parameters. */
@@ -92,7 +92,6 @@ export class PolicySource<C> {
     return compiled;
   }
 
-  /** Drops the compiled form of deleted policies. */
   #dropDeleted(policies: readonly ApiObject[]): void {
     if (this.#compiled.size <= policies.length) return;
     const uids = new Set(policies.map(({ metadata }) => metadata.uid));

@@ -9,9 +9,9 @@ import type { ApiObject } from '@podwright/kube-kinds';
 /** The webhooks or policies (hooks) that a plugin has invoked for one write, by key. */
 export class InvokedHooks {
   readonly #reinvocation: Reinvocation | undefined;
-  /** Hooks with `IfNeeded` that have run since the object last changed. */
+  /** Hooks with `reinvocationPolicy: IfNeeded` that have run since a hook last changed the object. */
   #invoked = new Set<string>();
-  /** Hooks with `IfNeeded` that must run again because the object has changed since they ran. */
+  /** Hooks with `reinvocationPolicy: IfNeeded` that must run again, because a later hook has changed the object. */
   readonly #due = new Set<string>();
   /** The object returned by the plugin's first run. */
   #output: ApiObject | undefined;

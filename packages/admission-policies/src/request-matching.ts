@@ -94,7 +94,7 @@ export class RequestMatcher {
     const selector = objectAt(criteria, 'objectSelector') ?? {};
     if (isSameValue(selector, {})) return true;
     const { object, oldObject } = this.#attributes;
-    // selects by the labels of the objects that have metadata, which the options of exec and port-forward requests have not
+    // selects by the labels of objects that have metadata; the options objects of exec and port-forward requests have none
     const metadatas = [object, oldObject].map((one) => one?.metadata as ApiObject['metadata'] | undefined);
     return metadatas.some((metadata) => metadata !== undefined && matchesSelector(selector, metadata.labels));
   }

@@ -38,7 +38,7 @@ export function requestVariables(
   };
 }
 
-/** Kinds of the write options, such as `CreateOptions`, without the suffix `Options`. */
+/** Kinds of the write options by operation, without the suffix `Options`: `Create` stands for `CreateOptions`. */
 const OPTIONS: Readonly<Record<string, string>> = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' };
 
 /** Returns an AdmissionRequest (admission.k8s.io/v1) without its UID and objects. `matched`: the resource matched by a rule. */

@@ -163,7 +163,6 @@ function checkPatch(text: string, type: unknown, isMutating: boolean): void {
 const undecodablePatch = (why: string): CallError =>
   new CallError(`received undecodable patch in webhook response: ${why}`);
 
-/** Decodes a base64-encoded patch and returns its JSON value. */
 function decodedPatch(text: string): unknown {
   const valid = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*/.exec(text)![0].length;
   if (valid < text.length) throw new CallError(`failed to call webhook: illegal base64 data at input byte ${valid}`);
@@ -213,7 +212,6 @@ const STATUS_MESSAGES: Readonly<Record<number, string>> = {
 /** Maximum number of response bytes quoted in a message, as in upstream. */
 const MAX_QUOTED = 2048;
 
-/** Returns the error for a response with an unsuccessful HTTP status. */
 function statusProblem(status: number, body: Buffer): CallError {
   const text = body.subarray(0, MAX_QUOTED).toString().trim();
   const quoted = `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`;

@@ -12,10 +12,12 @@ type RecordParts = {
   logger: Pick<Logger, 'warn'>;
 };
 
-/** Prefixes of the audit annotations' keys. */
+/**
+ * Prefixes of the keys of audit annotations: `mutation` reports whether a mutating webhook changed the object, `patch` contains its patch.
+ */
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 const PATCH = 'patch.webhook.admission.k8s.io/';
-/** Prefixes for calls that failed open, that is, without rejecting the request. */
+/** Prefixes of the keys of audit annotations for webhook calls that failed open: the call failed, but the request was not rejected. */
 const FAILED_OPEN = {
   admit: `failed-open.${MUTATION}`,
   validating: 'failed-open.validating.webhook.admission.k8s.io/',
@@ -84,7 +86,6 @@ export class CallRecord {
     return `${prefix}round_${this.#call.round}_index_${this.#call.index}`;
   }
 
-  /** Returns the result of the call so far, for the metrics. */
   #result(code: number, rejected: boolean): CallResult {
     const { attributes, type } = this.#parts;
     const seconds = (performance.now() - this.#startMs) / 1000;

@@ -5,7 +5,10 @@ import { ReviewMemory } from './review-memory.ts';
 
 const MIB = 1 << 20;
 
-/** Makes a caller hold reviews of a given size, each for a different request, until one is rejected or a hundred are held. Returns them. */
+/**
+ * Makes a caller hold reviews of a given size, each for a different request, until one is rejected with 429 or a hundred are held. Returns
+ * the holds.
+ */
 function fill(memory: ReviewMemory, caller: string, bytes: number): (Disposable | undefined)[] {
   const held: (Disposable | undefined)[] = [];
   try {

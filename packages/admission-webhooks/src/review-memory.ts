@@ -5,7 +5,7 @@ const SMALL_BYTES = 64 << 10;
 /** Maximum total size of the large reviews of all requests waiting for webhooks. */
 const MAX_BYTES = 64 << 20;
 
-/** The reviews of a request. Reviews for several webhooks are almost identical, so they are counted once. */
+/** The reviews of a request that waits for webhooks. Reviews for several webhooks are almost identical, so their size is counted once. */
 type Waiting = { caller: string; bytes: number; reviews: number };
 
 /**
@@ -32,7 +32,7 @@ export class ReviewMemory {
   #begin(request: object, caller: string, bytes: number): Waiting {
     const held = this.#bytesByCaller.get(caller) ?? 0;
     const free = MAX_BYTES - this.#bytes;
-    // throws an `ApiError` and not an error of the webhook, because a failure policy may ignore the latter
+    // throws an `ApiError` instead of a `CallError`, because a `CallError` would admit the request under `failurePolicy: Ignore`
     if (bytes > free || (held > 0 && held + bytes > free))
       throw tooManyRequests('Too many large objects wait for admission webhooks, please try again later.', 1);
     this.#add(caller, bytes);

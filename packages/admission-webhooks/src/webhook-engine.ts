@@ -164,14 +164,16 @@ export class WebhookEngine {
     return verdict;
   }
 
-  /** Throws 429 if the user has too many large reviews in flight. Administrators are exempt. */
+  /**
+   * Counts the size of a review against its user. Throws 429 if the user has too many large reviews in flight. Administrators are exempt.
+   */
   #hold(attributes: AdmissionAttributes, bytes: number): Disposable | undefined {
     const { user } = attributes;
     if (user.groups.includes(MASTERS)) return undefined;
     return this.#memory.hold(attributes, this.#parts.callerOf(user.username), bytes);
   }
 
-  /** Applies a webhook's patch to the object. Returns the result in the storage version. Throws `ApiError`. */
+  /** Applies a webhook's patch to the object and returns the patched object in the storage version. Throws `ApiError`. */
   #patched({ webhook, resource }: Call, attributes: AdmissionAttributes, patch: readonly unknown[]): ApiObject {
     const { object } = attributes;
     const { schema } = this.#parts;

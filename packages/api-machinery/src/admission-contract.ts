@@ -1,4 +1,4 @@
-/** The contract between the registry and admission. */
+/** The contract between the object registry and admission control. */
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import type { JsonObject, Resource } from '@podwright/kube-schema';
 

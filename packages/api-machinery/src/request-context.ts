@@ -20,8 +20,8 @@ export type RequestContext = {
   /** Throws a Forbidden error if the user may not create the object. Called when an update or apply would create it. */
   authorizeCreate?: () => Promise<void>;
   /**
-   * Throws a Forbidden error if the user is no longer allowed to make the request. Called before the write, because the body and admission
-   * webhooks may have taken a minute, and in that time the namespace may have been deleted and recreated for other users.
+   * Throws a Forbidden error if the user is no longer allowed to make the request. Called before the write, because reading the body and
+   * calling admission webhooks can take a minute, in which the namespace might have been deleted and recreated for other users.
    */
   authorizeAgain?: () => void;
   signal?: AbortSignal;

@@ -30,7 +30,7 @@ export type BaseObjectsParts = { schema: Schema; registries: Registries; store: 
 
 /** Creates missing objects, and adds missing rules to existing roles. */
 export async function ensureBaseObjects({ schema, registries, store, nowMs }: BaseObjectsParts): Promise<void> {
-  // bypass admission: a webhook may run in a pod on this node, which cannot start before the server
+  // bypasses admission: a webhook might run in a pod on this node, and that pod cannot start before this server
   const context = { ...systemContext(nowMs), isAdmitted: true };
   const namespaces = registries.for(schema.resource('', 'v1', 'namespaces')!);
   for (const name of NAMESPACES) {

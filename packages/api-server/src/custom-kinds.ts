@@ -12,7 +12,7 @@ export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 /** Maximum number of definitions. Bounds the schemas' memory usage and the time needed to install them. */
 const MAX_DEFINITIONS = 1000;
 
-/** The reason passed to watches of a custom resource that end because its definition has changed. */
+/** The error that ends watches of a custom resource when its definition changes. */
 const CHANGED = new Error('the definition of the resource has changed');
 
 type Library = typeof CustomResources;
@@ -77,7 +77,7 @@ export class CustomKinds {
     if (definitions.length > 0) await this.install(definitions);
   }
 
-  /** Replaces the kinds with those of the given definitions that are established. */
+  /** Replaces the custom kinds with those of the given definitions that have the condition `Established`. */
   async install(definitions: readonly ApiObject[]): Promise<void> {
     const { hasCondition, definedKinds } = await this.load();
     const established = definitions.filter((one) => hasCondition(one, 'Established'));
@@ -154,7 +154,7 @@ export class CustomKinds {
   }
 }
 
-/** Returns a kind's versions and their types. The stored version is included even if it is not served. */
+/** Returns the served versions of a custom kind and its stored version, with their types. */
 function withStored({ versions, stored }: DefinedKinds): (CustomKind & { isServed: boolean })[] {
   const served = versions.map(({ resource, type }) => ({ resource, type, isServed: true }));
   if (versions.includes(stored)) return served;

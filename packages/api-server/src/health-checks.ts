@@ -9,7 +9,7 @@ export type HealthParts = {
   now: () => number;
 };
 
-/** Minimum free disk space. With less, the next write might fail. */
+/** Minimum free disk space. With less, the next write to the store might fail. */
 const MIN_FREE_BYTES = 1 << 20;
 
 /** State of the server's components, as reported by its health checks. */
@@ -28,7 +28,7 @@ export class ServerHealth {
     this.#controllers = 'running';
   }
 
-  /** Called when a controller has ended. Unless the server is stopping, this is a bug. */
+  /** Must be called when a controller has returned. Unless the server is stopping, this is a bug. */
   controllerEnded(): void {
     if (!this.#isStopping) this.#controllers = 'ended';
   }

@@ -13,12 +13,16 @@ export interface ImportSource {
   /** Returns all objects to import, complete with UIDs and creation times. */
   read(): Promise<readonly ApiObject[]>;
   /**
-   * Called once all objects are valid, before the first is stored. From then on, objects would be missing if the node ran without the API.
+   * Called once all objects have been validated, before any of them is stored. From then on, objects would be missing if the node ran
+   * without the API.
    */
   begin(): Promise<void>;
-  /** Returns the labels and annotations applied by the manager. The object may have others, set by clients. */
+  /** Returns the labels and annotations applied by the manager. The object might have others, set by clients. */
   appliedMetadata(object: ApiObject): { labels?: object; annotations?: object };
-  /** Called once the objects are stored. `taken`: those that were not stored because another object in the store has their name. */
+  /**
+   * Called once the objects are stored. `taken`: the objects that were not stored because the store already has another object of the same
+   * name.
+   */
   moved(objects: readonly ApiObject[], taken: readonly ApiObject[]): Promise<void>;
 }
 
@@ -67,7 +71,9 @@ const keyOf = ({ group, plural, namespaced }: Resource, { metadata }: ApiObject)
   name: metadata.name ?? '',
 });
 
-/** Returns the object as if created by an apply: with defaults, validated, and owned by the manager. */
+/**
+ * Returns an imported object as an apply would have created it: with defaults applied, validated, and with its fields owned by the manager.
+ */
 async function completed(
   whole: ApiObject,
   { schema, store, now, resource, source }: ImportParts & { resource: Resource; source: ImportSource },
@@ -88,7 +94,8 @@ async function completed(
   };
   const spec = assigned && { ...(made.spec as object), ...assigned };
   const imported = { ...made, metadata: own, ...(spec && { spec }), ...(status !== undefined && { status }) };
-  // admission adds the default tolerations to a pod on every update, so without them here the next apply would change the pod
+  // adds the default tolerations, because admission adds them to a pod on every update: without them here, the next apply would change the
+  // pod
   return registry.toStored(resource.kind === 'Pod' ? withDefaultTolerations(imported) : imported);
 }
 
@@ -105,8 +112,8 @@ function separated(object: Omit<ApiObject, 'status'>): { given: object; assigned
 }
 
 /**
- * Returns writes that create the namespaces that the imported objects are in but that do not exist: without the API, objects can be in any
- * namespace.
+ * Returns writes that create the missing namespaces of the imported objects. On a node without the API, objects can be in namespaces that
+ * do not exist.
  */
 async function missingNamespaces(objects: readonly ApiObject[], parts: ImportParts): Promise<Write[]> {
   const { schema, store, now } = parts;

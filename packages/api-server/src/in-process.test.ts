@@ -68,7 +68,7 @@ class Served {
 
 type Calls = (served: Served) => Promise<unknown>;
 
-/** Returns a call's result or, if it failed, a description of the error. */
+/** Returns the value that a call resolves with or, if it rejects, a description of the error. */
 async function outcome(call: Promise<unknown>): Promise<unknown> {
   try {
     return { answer: await call };
@@ -124,7 +124,7 @@ const pod = (name: string, more: object = {}): KubeObject =>
   }) as KubeObject;
 const at = (name: string) => ({ namespace: 'default', name });
 
-/** The sequences of calls to compare. Each is run on a new server. */
+/** Sequences of calls whose results over HTTP and in process must be the same. Each runs on a new server. */
 const SEQUENCES: Record<string, Calls> = {
   'reads of objects': async ({ admin, node }) => [
     await outcome(

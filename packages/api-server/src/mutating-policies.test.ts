@@ -43,7 +43,7 @@ const DEPLOYMENT = {
   },
 };
 
-/** Returns the response to the creation of a Deployment while a policy and its binding exist. */
+/** Returns the response to the creation of a Deployment while a MutatingAdmissionPolicy with this spec and its binding exist. */
 async function mutated(spec: object, binding: object = {}): Promise<Answer> {
   const matchConstraints = { resourceRules: [RULE] };
   const policy = await call('POST', `${GROUP}/mutatingadmissionpolicies`, {

@@ -35,7 +35,7 @@ const VOLATILE = ['events', 'leases.coordination.k8s.io'];
  */
 const MAX_OBJECT_BYTES = 3 << 20;
 
-/** Maximum total size of objects, which are all held in memory. Lower on hosts with little memory. */
+/** Maximum total size of stored objects, which are all held in memory. The limit is lower on hosts with little memory. */
 const MAX_BYTES = 512 << 20;
 const SHARE_OF_MEMORY = 8;
 const FULL = 'the API has no space for further objects: delete some, or raise max_objects_size in the table api';

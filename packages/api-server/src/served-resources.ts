@@ -3,7 +3,7 @@ import { groupResource, storeResource } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 
-/** Groups of review resources, whose objects are only created to get a response. */
+/** API groups of review resources, which are not stored: creating a review only returns a response. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
 
 /** Returns the built-in resources served by this server: those served by upstream by default, except any that have no rules here. */

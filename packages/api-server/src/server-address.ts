@@ -18,7 +18,7 @@ export function advertisedAddress(host: string, family: 'IPv4' | 'IPv6'): string
   return isOfFamily(host) && !isLocal(host) ? host : undefined;
 }
 
-/** Whether an address is loopback or link-local, so that only this host or link can reach it. */
+/** Whether an address is loopback or link-local, so that other hosts, or hosts on other networks, cannot reach it. */
 const isLocal = (address: string): boolean => /^(127\.|169\.254\.|::1$|fe[89ab])/i.test(address);
 
 /** Returns the URL for clients on this host. Wildcard addresses are replaced, because one cannot connect to them. */

@@ -42,7 +42,7 @@ export type ControllersParts = {
   /** URL at which other machines reach the server; undefined if it does not listen over TLS. */
   serverUrl: string | undefined;
   service: KubernetesService;
-  /** Called when a controller ends, which only happens on shutdown or because of a bug. */
+  /** Called when a controller returns, which only happens on shutdown or because of a bug. */
   ended: () => void;
   /** Whether to remove the not-ready taint from ready nodes, because nothing else does. */
   untaintsNodes: boolean;
@@ -84,7 +84,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     now,
     logger,
   };
-  // Starts the controllers that upstream runs in kube-controller-manager.
+  // Starts the controllers that upstream runs in kube-controller-manager and not in kube-apiserver.
   const managed = () => [
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced, deleteElsewhere: parts.aggregation.deleteContent }),

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import type { Json } from './server/test-client.fixture.ts';
 
-/** Handles a review. Returns the `response` to send, or `undefined` if it has written the HTTP response itself. */
+/** Handles an AdmissionReview. Returns the `response` to send, or `undefined` if it has written the HTTP response itself. */
 export type Handle = (review: Json, response: ServerResponse) => Json | undefined;
 
 export class TestWebhook implements AsyncDisposable {
@@ -34,7 +34,10 @@ export class TestWebhook implements AsyncDisposable {
     return webhook;
   }
 
-  /** Returns a webhook for a configuration. `rule`: the fields of its rule that are not `*`. `more`: additional fields. */
+  /**
+   * Returns an entry for the `webhooks` of a webhook configuration. `rule`: the fields of its only rule, which default to `*`. `more`:
+   * additional fields.
+   */
   config(name: string, rule: object, more: object = {}): Json {
     return {
       name: `${name}.example.com`,

@@ -46,13 +46,11 @@ const VERSIONS: Readonly<Record<string, number>> = {
 };
 const STABLE_VERSION = 15;
 
-/** The priorities of custom resources. */
 const CUSTOM: ApiPriority = { group: 1000, version: 100 };
 
 /** Priorities of `metrics.k8s.io`, as set by metrics-server. */
 const USAGE: ApiPriority = { group: 100, version: 100 };
 
-/** A group version served by this server. `isCustom`: whether its resources are custom resources. */
 type ServedVersion = { group: string; version: string; isCustom?: boolean };
 
 /** Returns the priorities of a group version that is served by this server itself. */

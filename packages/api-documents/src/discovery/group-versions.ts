@@ -9,11 +9,11 @@ export type ExtensionVersion = {
   priority: ApiPriority;
   /** The resources, as entries of aggregated discovery. */
   resources: readonly JsonObject[];
-  /** Whether the last attempt to read `resources` succeeded. */
+  /** Whether the last attempt to read the group version's discovery document succeeded. If not, `resources` is stale. */
   isCurrent: boolean;
-  /** Path and query of its OpenAPI v3 document; `undefined` if there is none. */
+  /** Path and query of the group version's OpenAPI v3 document on the extension API server; `undefined` if there is none. */
   openApiUrl?: string;
-  /** Its part of an OpenAPI v2 document; `undefined` if there is none. */
+  /** The part of the extension API server's OpenAPI v2 document that describes the group version; `undefined` if there is none. */
   openApiV2?: { hash: string; document: JsonObject };
 };
 

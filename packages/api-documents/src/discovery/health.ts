@@ -84,7 +84,7 @@ function unmatched(excluded: ReadonlySet<string>, checks: readonly HealthCheck[]
   return `warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`;
 }
 
-/** Returns the error if the check fails or times out. */
+/** Runs a health check. Returns its error if it fails or times out, otherwise `undefined`. */
 async function failureOf({ name, check }: HealthCheck): Promise<unknown> {
   using signal = withTimeout(undefined, CHECK_TIMEOUT_MS, `health check ${name}`);
   try {

@@ -24,7 +24,8 @@ function groupEntry({ name, versions }: ApiGroup): JsonObject {
 }
 
 /**
- * Returns the list of a group version's resources. For the core group it has no apiVersion, for compatibility with the earliest clients.
+ * Returns the APIResourceList of a group version. The list of the core group has no `apiVersion`, for compatibility with the earliest
+ * clients.
  */
 export function apiResourceList(group: ApiGroup, groupVersion: GroupVersion): JsonObject {
   return {

@@ -34,7 +34,7 @@ export async function buildDocument(
   return compress(encoded(document) ?? encodeGnosticV2(own));
 }
 
-/** Encodes a merged document. Returns `undefined` if an extension API server's part is invalid. */
+/** Encodes a merged document. Returns `undefined` if the part of an extension API server's document is invalid. */
 function encoded(document: JsonObject): Uint8Array | undefined {
   try {
     return encodeGnosticV2(document);

@@ -16,7 +16,7 @@ const TEXTS = {
 /** The types allowed by `x-kubernetes-int-or-string`, for clients that do not support this extension. */
 const INT_OR_STRING: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
 
-/** A schema from a CustomResourceDefinition. Only the fields that this module uses are declared. */
+/** A schema from a CustomResourceDefinition. Declares only the schema fields that this module uses. */
 type Given = Omit<JsonSchema, 'properties' | 'items' | 'additionalProperties'> & {
   nullable?: boolean;
   anyOf?: JsonSchema[];
@@ -35,7 +35,8 @@ type Options = { dialect: Dialect; refer: (type: string) => void };
 export function customSchema(custom: CustomType, { dialect, refer }: Options): JsonSchema {
   const schema = custom.schema as Given;
   const selectable = selectableFields(custom);
-  // omits the properties in v2, because kubectl would otherwise reject the unknown fields that this schema preserves
+  // omits the properties of an OpenAPI v2 schema with `x-kubernetes-preserve-unknown-fields`, because kubectl would otherwise reject the
+  // unknown fields
   if (dialect === 'v2' && preserves(schema)) return { type: 'object', ...selectable };
   refer(METADATA);
   const fields = objectFields(dialect);
@@ -49,7 +50,10 @@ export function customSchema(custom: CustomType, { dialect, refer }: Options): J
   return { ...root, properties: { ...properties, ...fields }, ...selectable } as JsonSchema;
 }
 
-/** Returns the extension that lists the fields allowed in field selectors. List kinds have it too. */
+/**
+ * Returns the OpenAPI extension `x-kubernetes-selectable-fields`, which lists the fields allowed in field selectors. List kinds have it
+ * too.
+ */
 export const selectableFields = ({ selectablePaths = [] }: CustomType): JsonSchema =>
   selectablePaths.length === 0
     ? {}
@@ -57,7 +61,6 @@ export const selectableFields = ({ selectablePaths = [] }: CustomType): JsonSche
 
 const preserves = (schema: Given): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true;
 
-/** Returns the schemas of the fields common to all objects: apiVersion, kind and metadata. */
 function objectFields(dialect: Dialect): Record<'apiVersion' | 'kind' | 'metadata', JsonSchema> {
   const text = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: TEXTS[name], type: 'string' });
   const $ref = `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(METADATA)}`;
@@ -104,8 +107,8 @@ function embedded(
 }
 
 /**
- * Reduces a schema to what OpenAPI v2 clients understand. Omits types and fields of values that may be null or have unknown fields, because
- * kubectl would otherwise reject valid values.
+ * Reduces a schema to what OpenAPI v2 clients understand. Omits the types and fields of values that can be null or have unknown fields,
+ * because kubectl would otherwise reject valid values.
  */
 function reduced({ allOf, anyOf, oneOf, not, default: _, nullable, ...kept }: Given): Given {
   const { type, items, properties, additionalProperties: more, required, ...rest } = kept;

@@ -17,7 +17,6 @@ export type DefinitionOptions = {
   groupVersions: readonly GroupVersion[];
 };
 
-/** The kind that exists in every group version. */
 const IN_EACH_GROUP = 'meta.v1.DeleteOptions';
 
 export function definitionsFor(items: readonly PathItem[], options: DefinitionOptions): Record<string, JsonSchema> {
@@ -46,7 +45,7 @@ export function definitionsFor(items: readonly PathItem[], options: DefinitionOp
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns the selectable fields of a list of custom objects, which are the same as those of its items. */
+/** Returns the `x-kubernetes-selectable-fields` extension of a list of custom objects, which is the same as that of its items. */
 function selectableOfList(schema: Schema, { name, byName }: StructType): JsonSchema {
   const element = name.startsWith(CUSTOM) ? byName.get('items')?.type : undefined;
   const custom = element === undefined ? undefined : schema.type(element).custom;

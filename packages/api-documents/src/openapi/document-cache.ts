@@ -1,4 +1,4 @@
-/** How long an unused document stays in the cache. Keeps memory usage low while no client reads documents. */
+/** How long an unused document is retained in the cache, so that no memory is used while no client reads documents. */
 const RETENTION_MS = 60_000;
 
 type Entry = { value: Promise<Uint8Array>; timer: NodeJS.Timeout };

@@ -38,7 +38,7 @@ function nested(message: GnosticMessage, [number, write]: [number, Write], value
   if (value !== undefined) message.message(number, (inner) => write(inner, value as Entries));
 }
 
-/** Writes a map as a list of messages, each with a name and a value. */
+/** Writes a map as a list of gnostic messages, each with a name and a value (such as NamedSchema). */
 function named(message: GnosticMessage, [number, write]: [number, Write], value: unknown): void {
   for (const [name, one] of entriesOf(value))
     message.message(number, (entry) => {
@@ -47,7 +47,10 @@ function named(message: GnosticMessage, [number, write]: [number, Write], value:
     });
 }
 
-/** Writes fields with names that start with `x-`. Their values are YAML, so JSON is valid. */
+/**
+ * Writes the vendor extensions of an OpenAPI object: its fields whose names start with `x-`. gnostic expects their values as YAML, so JSON
+ * is valid.
+ */
 function extensions(message: GnosticMessage, number: number, value: Entries): void {
   for (const [name, one] of Object.entries(value))
     if (name.startsWith('x-'))
@@ -150,7 +153,7 @@ const writeSchema: Write = (message, schema) => {
   extensions(message, 31, schema);
 };
 
-/** Writes value constraints. Only custom kinds have them. */
+/** Writes the value constraints of a schema, such as `maximum` and `pattern`. Only custom kinds have them. */
 const writeLimits: Write = (message, schema) => {
   message.double(6, schema.multipleOf);
   message.double(7, schema.maximum);

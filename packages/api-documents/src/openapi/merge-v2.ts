@@ -32,8 +32,8 @@ export function documentBelow(document: JsonObject, prefix: string): JsonObject 
 }
 
 /**
- * Merges the paths and definitions of other documents into a document. If a path occurs more than once, the first one wins; if definitions
- * with the same name differ, all of them are kept under different names.
+ * Merges the paths and definitions of other documents into a document. If a path occurs more than once, the first one wins. Different
+ * definitions with the same name are all included, under different names.
  */
 export function mergedV2(document: JsonObject, others: readonly JsonObject[]): JsonObject {
   if (others.length === 0) return document;
@@ -51,7 +51,7 @@ export function mergedV2(document: JsonObject, others: readonly JsonObject[]): J
 
 type Entries = Map<string, unknown>;
 
-/** Returns new names for definitions that differ from known ones with the same name. */
+/** Returns new names for the added definitions that differ from an existing definition with the same name. */
 function newNames(known: Entries, added: Entries): Map<string, string> {
   const differing = [...added].filter(([name, one]) => known.has(name) && !isDeepStrictEqual(known.get(name), one));
   return new Map(differing.map(([name]) => [name, freeName(name, known, added)]));
@@ -71,7 +71,6 @@ function addMissing(entries: Entries, name: string, value: unknown): void {
 const sorted = (entries: Entries): JsonObject =>
   Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1))) as JsonObject;
 
-/** Returns the names of the definitions that a value refers to. */
 function referencesIn(value: unknown, depth = 0): string[] {
   if (depth > MAX_DEPTH) throw new Error('the OpenAPI document is nested too deeply');
   if (Array.isArray(value)) return value.flatMap((one) => referencesIn(one, depth + 1));
@@ -83,7 +82,7 @@ function referencesIn(value: unknown, depth = 0): string[] {
 
 const nameIn = (reference: string): string[] => (reference.startsWith(PREFIX) ? [reference.slice(PREFIX.length)] : []);
 
-/** Returns the value with its references changed to the definitions' new names. */
+/** Returns the value with its `$ref` references changed to the new names of the definitions. */
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (names.size === 0) return value;
   if (Array.isArray(value)) return value.map((one) => renamed(one, names));

@@ -16,7 +16,7 @@ export type Target = {
   verbs: readonly string[];
   /** Name of the struct that requests and responses contain. */
   type: string;
-  /** How the descriptions of operations refer to the object. */
+  /** The target as named in the descriptions of operations: `Deployment`, or `scale of the Deployment` for a subresource. */
   of: string;
   kind: GroupVersionKind;
   /** The subresource's name, or '' for the resource itself. */

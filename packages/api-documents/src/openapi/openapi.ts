@@ -46,7 +46,7 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 /** Serves OpenAPI documents. Immutable: the server creates a new instance when its resources change. */
 export class OpenApi {
   readonly #options: OpenApiOptions;
-  /** Those of the server's resources whose kinds are in the schema. */
+  /** The server's resources whose kinds are in the schema. */
   readonly #resources: readonly Resource[];
   /** Resources by group version path, such as `apis/apps/v1`. */
   readonly #groupVersions: ReadonlyMap<string, readonly Resource[]>;
@@ -146,7 +146,10 @@ export class OpenApi {
 
 const NOT_ACCEPTABLE: PathResponse = { status: 406, headers: { vary: 'Accept' }, body: '' };
 
-/** Hashes a document's hash together with other texts that affect the document. Returns the hash unchanged if there are none. */
+/**
+ * Hashes a document's hash together with `others`, further texts that the document depends on. Returns the hash unchanged if `others` is
+ * empty.
+ */
 const combined = (hash: string, others: readonly string[]): string =>
   others.length === 0
     ? hash
@@ -160,7 +163,7 @@ const pathOf = (resource: Pick<Resource, 'group' | 'version'>) =>
 
 const urlOf = (path: string, hash: string) => `/openapi/v3/${path}?hash=${hash}`;
 
-/** Headers for a document with its hash in the URL. Clients can cache such a document forever. */
+/** Headers for a document whose URL contains its hash, so that clients can cache the document forever. */
 const forever = () => ({
   'cache-control': 'public, immutable',
   expires: new Date(Date.now() + YEAR_MS).toUTCString(),

@@ -31,7 +31,7 @@ export type OperationFields = Omit<Operation, 'id' | 'produces'> & Partial<Pick<
 export const OBJECT_TYPES: readonly string[] = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 export const ANY_TYPE: readonly string[] = ['*/*'];
 
-/** Descriptions of responses by status code. */
+/** Descriptions of responses by HTTP status code. */
 export const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',

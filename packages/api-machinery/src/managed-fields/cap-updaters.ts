@@ -32,7 +32,10 @@ function compareAge([one, oneOwner]: [string, Owner], [other, otherOwner]: [stri
   return secondsOf(oneOwner) - secondsOf(otherOwner) || (one < other ? -1 : 1);
 }
 
-/** Merges an owner and the first owner of its API version into that version's bucket. The bucket gets the time of the owner merged last. */
+/**
+ * Merges an owner into the bucket of its API version. If the bucket does not exist yet, it replaces the first owner of that version. The
+ * bucket's time is that of the owner merged last.
+ */
 function mergeInto(
   owners: Map<string, Owner>,
   { first, identifier, owner }: { first: string; identifier: string; owner: Owner },

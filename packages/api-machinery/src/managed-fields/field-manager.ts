@@ -63,8 +63,8 @@ export class FieldManager {
   }
 
   /**
-   * Applies a configuration to the stored object; `live` is `undefined` if it does not exist. The result includes the fields of other
-   * owners, but has not been defaulted or normalized. Throws `ApiError`.
+   * Applies a configuration to the stored object; `live` is `undefined` if it does not exist. The returned object includes the fields of
+   * other owners, but has not been defaulted or normalized. Throws `ApiError`.
    */
   apply(
     live: ApiObject | undefined,

@@ -1,9 +1,9 @@
 import { type FieldSet, formatFieldsV1, type JsonObject, parseFieldsV1 } from '@podwright/kube-schema';
 
 /**
- * Converts between field sets and the objects in `managedFields`. Most writes only change the fields of a single owner, so the results are
- * cached while the objects are in memory, and the other owners' sets are neither parsed nor formatted again. These objects must not be
- * modified.
+ * Converts between field sets and the `fieldsV1` objects of managed fields entries. Most writes change the fields of only one owner, so
+ * conversions are cached while their `fieldsV1` object is in memory: the field sets of the other owners are then neither parsed nor
+ * formatted again. Callers must not modify `fieldsV1` objects.
  */
 export class FieldSets {
   readonly #parsed = new WeakMap<JsonObject, FieldSet>();

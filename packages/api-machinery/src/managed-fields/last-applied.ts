@@ -11,7 +11,6 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The field manager of `kubectl apply --server-side`. */
 export const KUBECTL = 'kubectl';
 
-/** Maximum total size of all annotations, in bytes. */
 const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '@podwright/kube-schema';
 import type { Owner, Owners } from './owners.ts';
 
-/** Another served version of the kind. Managers may own fields in it. */
+/** Another served version of the kind, in which managers might own fields. */
 export type OtherVersion = {
   type: StructType;
   /** Converts an object from the request's version to this version. */
@@ -111,7 +111,6 @@ export class OwnerUpdater {
   }
 }
 
-/** Returns the managers that own fields in an API version. */
 function managersOf(owners: Owners, version: string): Managers {
   const included = [...owners].filter(([, { apiVersion }]) => apiVersion === version);
   return new Map(

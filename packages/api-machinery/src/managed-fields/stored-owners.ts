@@ -20,7 +20,7 @@ export function ownersForUpdate(
   return given.size > 0 ? given : ownersOrNone(live, sets);
 }
 
-/** Returns an empty map if any entry is invalid. */
+/** Returns the field owners of an object, or an empty map if any of its managed fields entries is invalid. */
 function ownersOrNone(object: ApiObject | undefined, sets: FieldSets | undefined): Owners {
   try {
     return decodeOwners((object && managedFieldsOf(object)) ?? [], sets);

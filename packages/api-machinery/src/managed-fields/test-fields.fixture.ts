@@ -11,7 +11,7 @@ const KINDS = {
   Deployment: { group: 'apps', version: 'v1', kind: 'Deployment' },
 } as const;
 
-/** The initial object for tests, to be created, updated and applied. */
+/** An object that tests create, update and apply through a field manager. */
 export class TrackedObject {
   object: ApiObject | undefined;
   /** Current time of the test, as Unix time in seconds. */
@@ -39,7 +39,7 @@ export class TrackedObject {
     this.object = this.#managers(subresource).update(this.object, decoded, this.#writing(manager));
   }
 
-  /** Applies a configuration to the object. Throws `ApiError`. */
+  /** Applies a configuration to the object, like a server-side apply. Throws `ApiError`. */
   apply(manager: string, configuration: JsonObject, { force = false, subresource = '' } = {}): void {
     const options = { ...this.#writing(manager), force };
     const applied = this.#managers(subresource).apply(this.object, this.#complete(configuration), options);

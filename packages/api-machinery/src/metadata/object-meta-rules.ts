@@ -31,7 +31,7 @@ export function validateObjectMeta(
 
 const NAME_REQUIRED = required('metadata.name', 'name or generateName is required');
 
-/** Validates what creates and updates have in common. Names are not checked. */
+/** Validates metadata by the rules common to creates and updates. Names are not checked. */
 export function validateCommonFields(metadata: Metadata, isNamespaced: boolean): FieldError[] {
   return [
     ...validateNamespace(metadata.namespace ?? '', isNamespaced),

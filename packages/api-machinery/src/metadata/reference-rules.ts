@@ -3,8 +3,8 @@ import { type ApiObject, type FieldError, invalidValue, qualifiedNameProblems } 
 type OwnerReference = NonNullable<ApiObject['metadata']['ownerReferences']>[number];
 
 /**
- * Limits both the number of errors about additional controllers and the number of owner references in each of these errors, whose message
- * is truncated anyway.
+ * Limits the number of errors about additional controllers, and the number of owner references listed in each of these errors. The message
+ * that contains them is truncated anyway.
  */
 const MAX_SHOWN = 50;
 

@@ -44,7 +44,10 @@ export function admissionAttributes(
   };
 }
 
-/** Returns the subject of a write with its objects replaced by `part` of them, such as the Scale. */
+/**
+ * Returns the subject of an admission request with its old and new object each replaced by what `part` returns for it, such as the Scale of
+ * a Deployment.
+ */
 const partsOf = (
   { object, oldObject, ...subject }: Omit<Subject, 'namespace'>,
   part: (object: ApiObject) => ApiObject,
@@ -63,7 +66,7 @@ const admittedVersion = (kind: ServedKind): AdmittedVersion => ({
   },
 });
 
-/** Returns the admission to apply to a write, which is a no-op if the request has already been admitted. */
+/** Returns the admission control for a write. It admits everything if the request that causes the write has already been admitted. */
 export const admissionOf = (
   { admission }: Pick<ResourceParts, 'admission'>,
   { isAdmitted }: RequestContext,

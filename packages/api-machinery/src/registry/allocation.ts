@@ -5,7 +5,7 @@ export type Allocation = {
   object: ApiObject;
   /** Requested values that are unavailable. As in upstream, if there are any, only these errors are returned to the client. */
   errors: readonly FieldError[];
-  /** Ends the reservation of the allocated values. Must be called exactly once, after the object was written or the write failed. */
+  /** Releases the reservation of the allocated values. Must be called exactly once, after the object was written or the write failed. */
   end: () => void;
 };
 

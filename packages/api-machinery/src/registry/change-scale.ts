@@ -30,7 +30,7 @@ export function changeScale(
   context: RequestContext,
 ): Promise<Written> {
   const { kind } = parts;
-  // mutating admission gets the Scale itself, which is not of the resource's kind
+  // mutating admission gets the Scale unchanged: unlike for other writes to this resource, the written object is already a Scale
   const admission = { ...context, admittedPart: (object: ApiObject) => object };
   const compute = async (old: ApiObject | undefined) => {
     const object = kind.fromStored(old!);
@@ -48,7 +48,7 @@ export function changeScale(
     );
     return kind.complete(scaled);
   };
-  // validating admission gets the Scale of the new and of the stored object
+  // validating admission gets two Scales: those of the new and of the stored object
   const validation = {
     ...context,
     admittedPart: (object: ApiObject) => scaling.strategy.scaleOf(kind.fromStored(object)),

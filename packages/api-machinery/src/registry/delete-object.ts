@@ -57,7 +57,7 @@ export async function deleteObject(
 
 type Step = Exclude<DeletionStep, { kind: 'pending' }>;
 
-/** Returns the object as reported by a dry run. */
+/** Returns the object that a dry-run DELETE reports. */
 const tried = (step: Step, old: ApiObject): ApiObject => (step.kind === 'keep' ? step.object : (step.marked ?? old));
 
 function applyStep(

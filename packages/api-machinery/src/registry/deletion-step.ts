@@ -6,11 +6,11 @@ import type { DeleteOptions } from './delete-options.ts';
 import type { ServedKind } from './served-kind.ts';
 
 export type DeletionStep =
-  /** The object is already being deleted and will be removed by the requested time. */
+  /** The object is already marked for deletion, and the request does not change when it is removed. */
   | { kind: 'pending' }
-  /** The object stays in the store. `object`: its new state, marked for deletion. */
+  /** The object is not removed yet, because it has finalizers or a grace period. `object`: the version to store, marked for deletion. */
   | { kind: 'keep'; object: ApiObject }
-  /** The object is removed from the store. `marked`: its state with a deletion timestamp, which watchers receive before the removal. */
+  /** The object is removed from the store. `marked`: the object with a deletion timestamp, which watchers receive before the removal. */
   | { kind: 'remove'; marked?: ApiObject };
 
 type Request = { options: DeleteOptions; nowMs: number };
@@ -74,7 +74,7 @@ function policyFinalizer(
   return own ?? (policy === 'orphan' ? ORPHAN : undefined);
 }
 
-/** Returns the state in which an object would be removed if it had no finalizers: its grace period is over. */
+/** Returns the object with its grace period expired, as it is removed or, if it has finalizers, as it waits for their removal. */
 function ended(object: ApiObject, nowMs: number): ApiObject {
   const { deletionTimestamp, generation } = object.metadata;
   const isLater = deletionTimestamp === undefined || Date.parse(deletionTimestamp) > nowMs;
@@ -111,7 +111,10 @@ function gracefulStep(old: ApiObject, { requested, nowMs, grace }: GracefulReque
   return { kind: 'marked', object: { ...old, metadata } };
 }
 
-/** Shortens the remaining grace period if requested. It is never extended, and never ends in the past. */
+/**
+ * Shortens the remaining grace period of an object marked for deletion if the request asks for that. The grace period is never extended,
+ * and its end is never in the past.
+ */
 function shortened(old: ApiObject, requested: number | undefined, nowMs: number): Graceful {
   const { deletionTimestamp = '', deletionGracePeriodSeconds } = old.metadata;
   if (!deletionGracePeriodSeconds) return NOT_GRACEFUL;

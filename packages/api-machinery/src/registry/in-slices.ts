@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Duration of a slice, in milliseconds. */
 const SLICE_MS = 2;
 
-/** `turn`: waits until the next slice may run. Default: yields to the event loop between slices. `limit`: maximum number of results. */
+/**
+ * Options of `inSlices`. `turn`: waits until the next slice can run. Default: yields to the event loop between slices. `limit`: maximum
+ * number of results.
+ */
 export type SliceOptions = { turn?: (() => Promise<void>) | undefined; limit?: number };
 
 /** Like `flatMap`, but in slices, so that a long list does not block the event loop. Stops once there are more than `limit` results. */

@@ -11,7 +11,7 @@ import { type Selection, selectionOf } from './selection.ts';
 import { storeAnswer } from './store-answers.ts';
 
 export type ObjectList = {
-  /** The revision of the state that the list shows. */
+  /** The revision as of which the objects are listed. */
   revision: number;
   /** The listed objects, converted to the served version. */
   objects: StoredObject[];
@@ -49,7 +49,7 @@ export async function listObjects(
   }
 }
 
-/** Returns the next page of a list. */
+/** Returns the page of a list that starts at the request's continue token. */
 async function listRest(parts: ResourceParts, selection: Selection, options: ListOptions): Promise<ObjectList> {
   const position = parseContinue(options.continue);
   if (options.resourceVersion !== '' && options.resourceVersion !== '0')

@@ -15,8 +15,8 @@ export type ListOptions = {
   sendInitialEvents: boolean | undefined;
   timeoutSeconds: number | undefined;
   /**
-   * Not a parameter: waits until the next slice of a long computation for the request may run. Default: yields to the event loop between
-   * slices.
+   * Not a parameter: waits until it is the request's turn to compute the next slice of a long list. Default: yields to the event loop
+   * between slices.
    */
   turn?: () => Promise<void>;
 };

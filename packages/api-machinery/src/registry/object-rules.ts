@@ -1,6 +1,6 @@
 /**
- * Applies a kind's strategy to creates and updates: how they change the object, and how the result is validated. Has defaults for the parts
- * that the strategy does not define.
+ * Applies a kind's strategy to creates and updates: how they change the object, and how the changed object is validated. Has defaults for
+ * the functions that a strategy does not define.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -76,7 +76,7 @@ function withRuleErrors(
   return validateRules === undefined ? errors : validateRules(errors, object, old);
 }
 
-/** Replaces the storage version's field names in validation errors with those of the served version. */
+/** Returns validation errors in which the storage version's field names are replaced with those of the served version. */
 function named(
   { errorFields = {} }: Pick<Conversion, 'errorFields'> = {},
   errors: readonly FieldError[] = [],
@@ -112,7 +112,10 @@ const STATUS: SubresourceStrategy = {
   prepareForUpdate: ({ metadata, status }, old) => ({ ...old, metadata, ...(status === undefined ? {} : { status }) }),
 };
 
-/** Returns the object with the status of `old` if the kind has a status subresource, because only that may change the status. */
+/**
+ * Returns the object with the status of `old` if the kind has a status subresource, because the status can only be changed through that
+ * subresource.
+ */
 function withStatusOf(kind: ServedKind, object: ApiObject, old: ApiObject): ApiObject {
   if (!kind.hasSubresource('status')) return object;
   const { status: _, ...others } = object;

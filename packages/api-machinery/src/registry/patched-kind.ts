@@ -15,8 +15,8 @@ export type PatchedKindOptions = {
 };
 
 /**
- * Throws if the result of a JSON or merge patch is not of the patched kind. Upstream decodes the result as the kind that it declares,
- * except for strategic merge patches, which may declare any kind.
+ * Throws if the object that results from a JSON or merge patch is not of the patched kind. Upstream decodes this object as the kind that it
+ * declares; only the result of a strategic merge patch can declare any kind.
  */
 export function checkPatchedKind(kind: ServedKind, value: JsonObject, options: PatchedKindOptions): void {
   try {
@@ -47,8 +47,8 @@ function checkCustomKind({ resource, apiVersion }: ServedKind, value: JsonObject
 }
 
 /**
- * Replaces the object's kind and `apiVersion` with those of the patched object. Values that are neither strings nor null remain, so that
- * decoding reports them.
+ * Replaces a patched object's `kind` and `apiVersion` with those of the stored object. Values that are neither strings nor null are not
+ * replaced, so that decoding reports them.
  */
 export function withOwnKind({ resource, apiVersion }: ServedKind, value: JsonObject): JsonObject {
   const isReplaced = (one: unknown) => typeof one === 'string' || one === null || one === undefined;

@@ -4,12 +4,12 @@ import { keyIn } from './keys.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { Selection } from './selection.ts';
 
-/** A position in a list: after the key `after`, in the state at `revision`. If the revision is unset, in the latest state. */
+/** A position in a list: after the key `after`, in the store as of `revision`. Default for `revision`: the latest one. */
 export type Position = { revision?: number; after?: string };
 
 /**
- * Returns the selected objects after a position, in the storage version and all as of the same revision. With `limit`, the list may end
- * early, but has at least one more object than the limit if that many exist. Rejects with the store's errors.
+ * Returns the selected objects after a position, in the storage version and all as of the same revision. With `limit`, might stop early,
+ * but not before it has found more objects than the limit. Rejects with the store's errors.
  */
 export async function readSelected(
   parts: ResourceParts,
@@ -31,7 +31,10 @@ export async function servedObjects(
   return kind.conversion === undefined ? objects : inSlices(objects, (one) => [kind.served(one)], slices);
 }
 
-/** Reads the candidates: a single object if only one name can match, otherwise all objects found through the index or in the namespace. */
+/**
+ * Reads the objects that can match a selection: a single object if only one name can match, otherwise all objects found through the index
+ * or in the namespace.
+ */
 function readCandidates({ store, kind }: ResourceParts, selection: Selection, { revision, after }: Position) {
   const { namespace, name, index } = selection;
   const isSingle = name !== undefined && (namespace !== undefined || !kind.resource.namespaced);

@@ -50,7 +50,6 @@ export class Registries {
     return registry;
   }
 
-  /** Returns the kind and the field manager of Scale objects. */
   #scales(): Pick<ResourceParts, 'kind' | 'fieldManager'> {
     const kind = this.#kind(SCALE_RESOURCE);
     const { schema } = this.#parts;
@@ -83,7 +82,6 @@ export class Registries {
     });
   }
 
-  /** Returns the kind's other served versions and the conversions to them. */
   #otherVersions(kind: ServedKind): Map<string, OtherVersion> {
     const { schema } = this.#parts;
     const others = schema.resources.filter(
@@ -98,7 +96,6 @@ export class Registries {
   }
 }
 
-/** Returns the field set with the given paths. */
 function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
   const sets = paths.map((path) => parseFieldsV1(path.reduceRight((below, name) => ({ [`f:${name}`]: below }), {})));
   return sets.reduce((all, set) => all.union(set), parseFieldsV1({}));

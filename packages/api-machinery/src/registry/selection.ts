@@ -13,12 +13,12 @@ export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, Inde
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
 };
 
-/** Selectors that need more comparisons per object than this are costly to match. Those of typical clients need only a few. */
+/** Selectors that need more comparisons per object than this are costly to match. Selectors of typical clients need only a few. */
 const COSTLY_COMPARISONS = 100;
 
 /** The objects selected by a request. */
 export type Selection = {
-  /** Whether selectors may exclude objects. */
+  /** Whether there is a label or field selector, which might exclude objects. */
   isFiltered: boolean;
   /** Whether matching an object takes so long that thousands of watches must not do it at the same time. */
   isCostly: boolean;

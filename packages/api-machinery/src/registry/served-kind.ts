@@ -96,7 +96,7 @@ export class ServedKind {
     return this.conversion === undefined ? object : this.conversion.fromStored(object);
   }
 
-  /** Returns the object without the parts that are not stored. The object is in the storage version. */
+  /** Returns an object in the storage version without the fields that are not stored. */
   storable(object: ApiObject): ApiObject {
     return this.conversion?.storable?.(object) ?? object;
   }

@@ -57,7 +57,7 @@ export function untilDurable(store: Pick<ObjectStore, 'untilDurable'>): Promise<
   });
 }
 
-/** Converts any other store error to an API error. Errors from elsewhere are returned unchanged. */
+/** Converts an error of the store to an API error. Returns any other error unchanged. */
 export function storeAnswer(error: unknown): unknown {
   if (!(error instanceof PodwrightError)) return error;
   if (error instanceof ExpiredRevision) return expired('The resourceVersion for the provided list is too old.');

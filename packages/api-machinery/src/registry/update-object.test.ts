@@ -70,7 +70,7 @@ describe('an update', () => {
     const changed = await update({ ...deployment('a'), status: { replicas: 3 } });
     const { revision } = test.store;
     test.nowMs += 60_000;
-    // the client sets a status field, from which the kind's rules restore the old value
+    // the client changes a status field, but the kind's strategy restores the stored value
     assert.deepEqual(await update({ ...deployment('a'), status: { replicas: 4 } }), changed);
     assert.equal(test.store.revision, revision);
   });

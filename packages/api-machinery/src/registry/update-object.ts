@@ -162,7 +162,10 @@ function withVersion({ kind }: ResourceParts, object: ApiObject, stored: StoredO
   return object;
 }
 
-/** Whether an object marked for deletion can be removed now, because the update cleared whatever blocked its removal. */
+/**
+ * Whether an object marked for deletion can be removed now: its grace period is 0, and after the update neither finalizers nor the kind's
+ * strategy defer its removal.
+ */
 function isRemovable({ kind }: ResourceParts, object: ApiObject, old: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
   const isHeld = (object.metadata.finalizers ?? []).length > 0 || (kind.strategy.defersRemoval?.(object) ?? false);

@@ -36,7 +36,7 @@ export class WatchClock implements Disposable {
     return this.#due.promise;
   }
 
-  /** Ends the watch. */
+  /** Aborts `signal` and stops the timers. */
   [Symbol.dispose](): void {
     this.#end.abort();
     this.#endTimer[Symbol.dispose]();

@@ -33,7 +33,10 @@ export class WatchReader {
     return result;
   }
 
-  /** Treats a watch that was too slow as ended. The client can resume from the last event it received. */
+  /**
+   * Reads the next batch. Treats the error of a watch that was too slow like the end of the watch, because the client can resume from the
+   * last event it received.
+   */
   async #take(): Promise<Result> {
     try {
       const { done, value } = await this.#iterator.next();

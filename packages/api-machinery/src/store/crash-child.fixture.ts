@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs';
 import { applyStep, VOLATILE } from './crash-steps.fixture.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-/** Kills the process when the store reaches the stage for the Nth time. */
+/** Returns a failpoint that kills the process when the store reaches the stage for the Nth time. */
 function killAt(stage: string, times: number): (at: string) => void {
   let remaining = times;
   return (at) => {

@@ -1,10 +1,13 @@
 import type { ObjectStore, Write } from './object-store.ts';
 import { configMap, podKey } from './test-objects.fixture.ts';
 
-/** The resource whose objects the crash tests expect to survive. The other resource they write is volatile. */
+/** The resource whose objects the crash tests expect to survive. Objects of `VOLATILE` are not stored. */
 const RESOURCE = 'configmaps';
 export const VOLATILE = 'leases';
-/** Returns the text of an object, large enough for rows to span several pages, so that deleting them returns space to the file system. */
+/**
+ * Content of the created objects. It is large enough for rows to span several pages, so that deleting them returns space to the file
+ * system.
+ */
 const TEXT = 'x'.repeat(30_000);
 /** Every tenth step deletes what the previous steps created. */
 const STEPS_UNTIL_DELETION = 10;

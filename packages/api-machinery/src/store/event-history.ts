@@ -15,7 +15,7 @@ export class EventHistory {
   readonly #waiting = new Set<() => void>();
   #first = 0;
   #next = 0;
-  /** The number of the first unpublished event, or of the next event if all are published. */
+  /** The number of the first event that is not published yet, or of the next event if all are published. */
   #published = 0;
   #bytes = 0;
   /** The revision of the last dropped event. Initially `begin`. */
@@ -66,7 +66,7 @@ export class EventHistory {
     return published === this.#next;
   }
 
-  /** Returns the number of the first event after a revision. Throws `ExpiredRevision` if that event may have been dropped. */
+  /** Returns the number of the first event after a revision. Throws `ExpiredRevision` if that event might have been dropped. */
   firstAfter(revision: number): number {
     if (revision < this.#oldest) throw new ExpiredRevision(this.#resource, { revision, oldest: this.#oldest });
     return this.#numberAfter(revision);
@@ -124,7 +124,10 @@ export class EventHistory {
   }
 }
 
-/** Returns the size of the object states that only the history keeps in memory: replaced states and the last states of deleted objects. */
+/**
+ * Returns the memory that the history uses for an event: the size of the replaced object, or of the last version of a deleted object.
+ * Current objects are in memory anyway.
+ */
 function retainedBytes({ type, object, previous }: StoreEvent): number {
   return (previous?.bytes.length ?? 0) + (type === 'DELETED' ? object.bytes.length : 0);
 }

@@ -5,7 +5,7 @@ export type GroupSyncOptions = {
   sync?: () => Promise<void>;
   /**
    * Called with ascending revisions up to which all writes are durable. Also called after a failed sync, with the revision of the last
-   * write: it may be on disk, so watches must report it.
+   * write: that write might be on disk, so watches must report it.
    */
   durable: (revision: number) => void;
   /** Called once if a sync fails, before `durable`. */
@@ -77,7 +77,7 @@ export class GroupSync {
     round.resolve();
   }
 
-  /** Rejects all further writes. The writes of the failed sync remain visible, because they may be on disk. */
+  /** Rejects all further writes. The writes of the failed sync remain visible, because they might be on disk. */
   #failed(error: unknown): void {
     const rounds = [this.#running, this.#waiting].filter((round) => round !== undefined);
     this.#running = undefined;

@@ -4,7 +4,7 @@ import type { StoredObject } from './stored-object.ts';
 export type RecordedObject = { resource: string; object: StoredObject };
 
 export type RecordedChange = RecordedObject & {
-  /** Whether the object was deleted rather than created or replaced. */
+  /** Whether the entry deletes the object rather than creating or replacing it. */
   isDeleted: boolean;
 };
 

@@ -18,7 +18,9 @@ import { Space } from './space.ts';
 import { keyOf } from './store-errors.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** Upstream's API server also keeps the last five minutes (`--etcd-compaction-interval`). */
+/**
+ * Default limits of a resource's event history. Upstream's API server also retains the last five minutes (`--etcd-compaction-interval`).
+ */
 const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 2 << 20, maxAgeMs: 300_000 };
 
 /** Minimum interval between removals of expired events. */
@@ -135,7 +137,6 @@ export class MemoryStore implements ObjectStore {
     for (const table of this.#tables.values()) table.dropOldHistory();
   }
 
-  /** Reports the events up to a revision to watches. */
   #publish(revision: number): void {
     this.#durable = revision;
     for (const table of this.#unpublished) if (table.publish(revision)) this.#unpublished.delete(table);

@@ -20,7 +20,7 @@ export type Write =
   | ({ type: 'update'; key: ObjectKey; object: ApiObject; expected: number } & SpaceOfWrite)
   | { type: 'delete'; key: ObjectKey; expected: number };
 
-/** The space that a write may use. If unset, the size is unlimited. */
+/** The space class of a write. If unset, the size is unlimited. */
 type SpaceOfWrite = { space?: SpaceClass };
 
 /**
@@ -142,7 +142,9 @@ export type SpaceBounds = {
   maxObjectBytes: number;
   /** Maximum size of all objects. The reserve adds another eighth of it. */
   maxBytes: number;
-  /** Called when a write is rejected. Not called again until at least an eighth of the space was free in between. */
+  /**
+   * Called when a write is rejected because the space is full, and again only after at least an eighth of the space has been free since.
+   */
   onFull?: (sizes: { bytes: number; maxBytes: number }) => void;
 };
 

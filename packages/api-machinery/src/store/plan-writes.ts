@@ -3,7 +3,7 @@ import type { ObjectKey, StoreEvent, Write } from './object-store.ts';
 import { keyOf, nameOf } from './store-errors.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** The state of the store in which the writes are planned. */
+/** The current state of the store, on which the writes are based: its revision, and a function that returns a stored object. */
 export type PresentState = { revision: number; get: (key: ObjectKey) => StoredObject | undefined };
 
 /**

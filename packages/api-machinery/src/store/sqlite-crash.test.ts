@@ -31,7 +31,7 @@ async function crash(path: string, { stage, times, killAfter }: { stage: string;
 }
 
 /**
- * Returns the contents that the store may have after the crash: those after the completed steps, and those after each part of the next
+ * Returns the contents that the store might have after the crash: those after the completed steps, and those after each part of the next
  * step.
  */
 function possibleContents({ steps }: Answered): string[][] {

@@ -14,8 +14,8 @@ export type Durability = 'process' | 'power';
 const VERSION = 1;
 
 /**
- * `reserved` is an upper bound of all revisions assigned so far. `checksum` is the CRC-32 of `object`, because SQLite has no checksums.
- * `objects` is not a WITHOUT ROWID table because these store large rows inefficiently.
+ * The database schema. `reserved` is an upper bound of all revisions assigned so far. `checksum` is the CRC-32 of `object`, because SQLite
+ * has no checksums. `objects` is not a WITHOUT ROWID table, because SQLite stores the large rows of such a table inefficiently.
  */
 const SCHEMA = `
   CREATE TABLE store (version INTEGER NOT NULL, reserved INTEGER NOT NULL) STRICT;

@@ -15,7 +15,7 @@ const WRITES = 6_000;
  */
 const MAX_LOG_BYTES = 5 << 20;
 
-/** How much larger the file may be because of unused pages and its first pages. */
+/** How much the file size may exceed twice the size of the live objects, because of unused pages and the first pages of the file. */
 const SPARE_BYTES = 16 * 4096;
 
 /** Returns a seeded random number generator (mulberry32), to make failures reproducible. */

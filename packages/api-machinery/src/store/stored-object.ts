@@ -17,7 +17,7 @@ export class StoredObject {
   /** The complete JSON document, with `metadata.resourceVersion` equal to `revision`. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
-  /** The object that the last `withRevision` call has returned. */
+  /** The copy of this object returned by the last `withRevision` call. */
   #revised: WeakRef<StoredObject> | undefined;
 
   constructor(key: string, revision: number, bytes: Buffer) {
@@ -85,7 +85,10 @@ export function itemParts(objects: readonly StoredObject[]): Buffer[] {
 const FIRST_ITEM = Buffer.from('{');
 const NEXT_ITEM = Buffer.from(',{');
 
-/** Allocates separate memory: a slice of Node's buffer pool would keep the entire pool alive as long as the object. */
+/**
+ * Encodes a text in a separate memory block. A slice of Node.js's buffer pool would keep the entire pool in memory as long as the stored
+ * object.
+ */
 function exactBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

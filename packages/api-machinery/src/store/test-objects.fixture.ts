@@ -3,7 +3,6 @@ import type { ObjectKey, StoreEvent, StoreWatch } from './object-store.ts';
 
 export const podKey = (name: string, namespace = 'default'): ObjectKey => ({ resource: 'pods', namespace, name });
 
-/** Returns a pod with the given `spec.nodeName`. */
 export const pod = (name: string, nodeName = ''): ApiObject => ({
   kind: 'Pod',
   apiVersion: 'v1',
@@ -11,7 +10,6 @@ export const pod = (name: string, nodeName = ''): ApiObject => ({
   spec: { nodeName },
 });
 
-/** Returns a ConfigMap containing the text. */
 export const configMap = (name: string, text: string): ApiObject => ({
   kind: 'ConfigMap',
   apiVersion: 'v1',
@@ -22,7 +20,6 @@ export const configMap = (name: string, text: string): ApiObject => ({
 export const nodeNameOf = ({ spec }: ApiObject): string | undefined =>
   (spec as { nodeName?: string }).nodeName || undefined;
 
-/** Returns the first `count` events of a watch. */
 export async function take(watch: StoreWatch, count: number): Promise<StoreEvent[]> {
   const taken: StoreEvent[] = [];
   for await (const events of watch) {

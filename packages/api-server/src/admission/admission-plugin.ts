@@ -7,7 +7,7 @@ import {
 } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 
-/** The attributes of a write that carries an object. */
+/** The attributes of a write request that contains an object. */
 export type ObjectAttributes = AdmissionAttributes & { object: ApiObject };
 
 /** An admission plugin. Both functions throw an `ApiError` to reject the write. */

@@ -56,7 +56,7 @@ export function defaultAdmission({ now, escalation, podSecurity, webhooks = {}, 
     ...(webhooks.mutating ? [webhooks.mutating] : []),
     new ValidatingPolicies(parts),
     ...(webhooks.validating ? [webhooks.validating] : []),
-    // checks the namespace again: webhooks may take up to 30 s, during which it and all its objects may have been deleted
+    // checks the namespace again: webhooks can take up to 30 s, and meanwhile the namespace and all its objects might have been deleted
     { name: namespaces.name, validate: (attributes) => namespaces.validate(attributes) },
     new ResourceQuotaAdmission({ store, now }),
   ]);

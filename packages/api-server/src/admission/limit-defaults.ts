@@ -10,7 +10,6 @@ import {
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** A LimitRange's default requests and limits for containers. */
 type Defaults = { requests: JsonObject; limits: JsonObject };
 
 /** Returns the pod with the LimitRange's defaults applied, and with an annotation that lists them. */

@@ -28,14 +28,14 @@ export class LimitRanger implements AdmissionPlugin {
     }
   }
 
-  /** Returns no LimitRanges for an object that is being deleted, so that its finalizers can always be removed. */
+  /** Returns the namespace's LimitRanges; none for an object that is being deleted, so that its finalizers can always be removed. */
   #rangesOf({ namespace, oldObject }: AdmissionAttributes): ApiObject[] {
     if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
     return this.#store.list('limitranges', { namespace }).objects.map((range) => range.decode());
   }
 }
 
-/** Whether the request sets a pod's resources, that is, creates or resizes a pod. */
+/** Whether the request sets a pod's resources, which it does if it creates or resizes a pod. */
 function isLimitedPod({ resource, subresource, operation }: AdmissionAttributes): boolean {
   if (groupResource(resource) !== 'pods') return false;
   return subresource === '' ? operation === 'CREATE' : subresource === 'resize' && operation === 'UPDATE';

@@ -28,7 +28,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   /**
-   * Runs the checks of `mutate` again for creates and updates, because the namespace may have been deleted since. Also covers deletions,
+   * Runs the checks of `mutate` again for creates and updates, because the namespace might have been deleted since. Also checks deletions,
    * for which `mutate` is not called: the system namespaces cannot be deleted.
    */
   validate(attributes: AdmissionAttributes): void {

@@ -6,7 +6,7 @@ import { readCertificateRequest } from '../certificates/certificate-request.ts';
 import { forbiddenLabels } from './node-labels.ts';
 import type { NodeWriteRule } from './node-write.ts';
 
-/** Returns the object's name. In create requests, it may be set only in the object itself. */
+/** Returns the name of the written object. The attributes of a create request contain it only in the object. */
 const nameOf = ({ name, object }: AdmissionAttributes): string => name || (object?.metadata.name ?? '');
 
 export const nodeRefusal: NodeWriteRule = ({ node, attributes }) => {

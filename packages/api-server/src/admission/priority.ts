@@ -5,7 +5,6 @@ import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from
 const CLASSES = 'priorityclasses.scheduling.k8s.io';
 const PREEMPT = 'PreemptLowerPriority';
 
-/** A pod's priority, as defined by its PriorityClass. */
 type Priority = { className: string; value: number; preemptionPolicy: string | undefined };
 
 /** Values of the PriorityClasses that exist in every cluster. They apply even before the server has created the objects. */
@@ -74,7 +73,7 @@ export class PriorityAdmission implements AdmissionPlugin {
     return { className: name, value, preemptionPolicy: PREEMPT };
   }
 
-  /** Returns the default class. If a race created several, returns the one with the lowest value. */
+  /** Returns the default PriorityClass. If a race created several default classes, returns the one with the lowest value. */
   #defaultClass(): Priority | undefined {
     const classes = this.#store.list(CLASSES).objects.map((object) => object.decode());
     const defaults = classes.filter((one) => booleanAt(one, 'globalDefault')).map(priorityOf);
@@ -88,7 +87,7 @@ const priorityOf = (object: ApiObject): Priority => ({
   preemptionPolicy: textAt(object, 'preemptionPolicy') || undefined,
 });
 
-/** Returns the updated pod with the old priority and preemption policy if the update omits them. */
+/** Returns the updated pod with the stored pod's priority and preemption policy if the update omits them. */
 function withOldPriority({ object, oldObject }: ObjectAttributes): ApiObject {
   return ['priority', 'preemptionPolicy'].reduce((pod, field) => {
     const old = valueAt(oldObject, 'spec', field);

@@ -36,7 +36,7 @@ export async function keepQuotaStatus(parts: QuotaStatusParts, signal: AbortSign
   }
 }
 
-/** Updates the status of all quotas. Resolves when another update may be needed. */
+/** Updates the status of all quotas. Resolves when usage might have changed, so that another update is needed. */
 async function updateAll(parts: QuotaStatusParts, usage: QuotaUsage, signal: AbortSignal): Promise<void> {
   const { revision, objects } = parts.store.list('resourcequotas');
   const quotas = objects.map((object) => object.decode());
@@ -67,7 +67,7 @@ function statusOf(object: ApiObject, usage: QuotaUsage, resources: ReadonlySet<s
   };
 }
 
-/** Returns the resources counted against the quota. */
+/** Returns the store names of the resources whose objects count against the quota. */
 function measuredBy(quota: ApiObject, { isServed }: QuotaStatusParts): Set<string> {
   const names = [...decodeQuota(quota).hard.keys()];
   return new Set(names.flatMap((name) => measuredResource(name) ?? []).filter(isServed));
@@ -84,7 +84,7 @@ async function changeOf(
   const firstOf = async (resource: string) => {
     for await (const _ of store.watch(resource, { from, signal: stop })) return;
   };
-  // An expired watch may have missed changes, so treat it as a change.
+  // An expired watch might have missed changes, so its expiry counts as a change.
   await Promise.race([...[...resources].map((resource) => firstOf(resource).catch(() => {})), pause(RESYNC_MS, stop)]);
   done.abort();
 }

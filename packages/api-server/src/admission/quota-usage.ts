@@ -39,7 +39,7 @@ export function measuredResource(name: string): string | undefined {
 export class QuotaUsage {
   readonly #store: ObjectStore;
   readonly #now: () => number;
-  /** Cached usage by stored object, so that each version of an object is evaluated only once. */
+  /** Cached usage by stored object, so that each version of an object is evaluated only once. Terminating pods are not cached. */
   readonly #known = new WeakMap<StoredObject, Amounts>();
 
   constructor(store: ObjectStore, now: () => number) {

@@ -13,7 +13,9 @@ const quota = (hard: Record<string, string>, spec: Record<string, unknown> = {})
 
 const QUOTA_KEY = { resource: 'resourcequotas', namespace: 'shop', name: 'q' };
 
-/** Returns a namespace with a quota and objects. Tests set its time. */
+/**
+ * Returns a store with a quota and other objects of a namespace, a clock that tests can set, and a quota admission plugin that uses both.
+ */
 function namespace(one: ApiObject, objects: Record<string, ApiObject | ApiObject[]> = {}) {
   const store = storeOf({ resourcequotas: one, ...objects });
   const clock = { nowMs: NOW };

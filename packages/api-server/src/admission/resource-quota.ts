@@ -82,7 +82,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     );
   }
 
-  /** Returns the usage of stored objects plus pending writes. */
+  /** Returns how much of a quota is used by stored objects and by admitted writes that are not stored yet. */
   #used(quota: Quota, { attributes, object, evaluator }: Counted): Amounts {
     const resource = groupResource(attributes.resource);
     const key = { resource, namespace: attributes.namespace, name: object.metadata.name ?? '' };
@@ -93,7 +93,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     return pending.reduce((sum, write) => sumOf(sum, this.#addedTo(quota, evaluator, write)), used);
   }
 
-  /** Returns the usage that a write adds to a quota: the difference from the old object if the quota counts that too. */
+  /** Returns how much a write adds to the usage of a quota. If the quota also counts the old object, this is the difference. */
   #addedTo(quota: Quota, evaluator: QuotaEvaluator, { object, oldObject }: Write): Amounts {
     const nowMs = this.#parts.now();
     const usage = evaluator.usageOf(object, nowMs);

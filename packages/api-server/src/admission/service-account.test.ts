@@ -105,7 +105,7 @@ test('a mirror pod may use neither an account nor Secrets', async () => {
   const mirror = (spec: Record<string, unknown>) => pod(spec, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
   const plain = mirror({});
   assert.equal((await admit(plugin, { to: 'pods', object: plain })).object, plain);
-  // the pod is rejected in the mutating phase, before later plugins change it
+  // calls only `mutate` of the plugin: the pod must be rejected in the mutating phase, before later plugins change it
   const inFirstPhase: AdmissionPlugin = { name: plugin.name, mutate: (attributes) => plugin.mutate(attributes) };
   const check = async (spec: Record<string, unknown>, message: string) => {
     for (const one of [plugin, inFirstPhase]) await rejects(one, { to: 'pods', object: mirror(spec) }, message);

@@ -61,7 +61,6 @@ export function storeOf(
   return store;
 }
 
-/** Creates or replaces an object in the store. */
 export function put(store: ObjectStore, resource: string, one: ApiObject): void {
   const { name = '', namespace = '' } = one.metadata;
   const key = { resource, namespace, name };
@@ -79,7 +78,7 @@ export async function admit(plugin: AdmissionPlugin, write: Write): Promise<{ ob
   return { object: mutated ?? { metadata: {} }, warnings: attributes.warnings };
 }
 
-/** Checks that a plugin rejects a write with this message: either the whole one or the part after `NAME is forbidden: `. */
+/** Checks that a plugin rejects a write with this message, which is either complete or only the part after `NAME is forbidden: `. */
 export async function rejects(plugin: AdmissionPlugin, write: Write, message: string): Promise<ApiError> {
   const error = await admit(plugin, write).then(
     () => assert.fail(`admitted, expected: ${message}`),

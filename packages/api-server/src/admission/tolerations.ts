@@ -1,6 +1,6 @@
 import { isSameValue, type JsonObject, numberAt, textAt } from '@podwright/kube-kinds';
 
-/** Merges two lists, dropping tolerations covered by another one. Of equal tolerations, the first is kept. */
+/** Merges two lists of tolerations and drops those that another toleration covers. Of equal tolerations, only the first is retained. */
 export function mergedTolerations(first: readonly JsonObject[], second: readonly JsonObject[]): JsonObject[] {
   const all = [...first, ...second];
   const merged: JsonObject[] = [];

@@ -14,16 +14,16 @@ export type Availability = { status: 'True' | 'False'; reason: string; message: 
 export const AGGREGATOR: UserInfo = { username: 'system:kube-aggregator', groups: ['system:masters'] };
 
 const MAX_CHECK_MS = 5000;
-/** Maximum size of a response to a check. Only its status is used, not its body. */
+/** Maximum size of the response to an availability check. Only the response's status is used, not its body. */
 const MAX_CHECK_BYTES = 4 << 20;
-/** As in upstream, if the first endpoint of the Service does not answer, each check tries several more. */
+/** Number of further attempts made by an availability check if the first endpoint of the Service does not respond, as in upstream. */
 const MORE_ATTEMPTS = 4;
 
 const PASSED: Availability = { status: 'True', reason: 'Passed', message: 'all checks passed' };
 
 const unavailable = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
 
-/** Checks the Service, its endpoints, and whether the server answers discovery requests. */
+/** Checks the Service, its endpoints, and whether the extension API server responds to discovery requests. */
 export async function availabilityOf(
   registration: Registration,
   parts: ExtensionParts,
@@ -38,7 +38,7 @@ export async function availabilityOf(
   return failed === undefined ? PASSED : unavailable('FailedDiscoveryCheck', failed);
 }
 
-/** Returns why the Service has no ready endpoints; `undefined` if it has any, or if it is not of type ClusterIP. */
+/** Returns why the Service has no ready endpoint; `undefined` if it has one, or if the Service is not of type ClusterIP. */
 export function serviceProblem({ service: at }: Registration, store: ObjectStore): Availability | undefined {
   const { namespace, name } = at;
   const shown = `service/${name} in ${JSON.stringify(namespace)}`;
@@ -59,7 +59,7 @@ const isReady = (slice: ApiObject, portName: string): boolean =>
   objectsAt(slice, 'endpoints').some((one) => valueAt(objectAt(one, 'conditions'), 'ready') !== false) &&
   objectsAt(slice, 'ports').some((one) => textAt(one, 'name') === portName && numberAt(one, 'port') !== undefined);
 
-/** Returns why the server does not answer a discovery request; `undefined` if it does. */
+/** Returns why the extension API server does not respond to a discovery request; `undefined` if it does. */
 async function discoveryProblem(
   registration: Registration,
   parts: ExtensionParts,

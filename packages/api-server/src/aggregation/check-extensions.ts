@@ -21,7 +21,7 @@ export type CheckParts = ControllerParts & {
   now: () => number;
 };
 
-/** Interval between checks of an available server, as in upstream. */
+/** Interval between checks of an available extension API server, as in upstream. */
 const RECHECK_MS = 30_000;
 const FIRST_RETRY_MS = 5;
 const REREAD_MS = 60_000;
@@ -66,7 +66,7 @@ export async function checkExtensions(parts: CheckParts): Promise<void> {
   await Promise.all(running);
 }
 
-/** Checks one server periodically. */
+/** Checks one extension API server periodically. */
 class ExtensionCheck {
   readonly #parts: CheckParts;
   readonly #registration: Registration;
@@ -120,7 +120,7 @@ class ExtensionCheck {
     return false;
   }
 
-  /** Reads the server's discovery and OpenAPI documents again if they are stale. Returns false if that fails. */
+  /** Reads the extension API server's discovery and OpenAPI documents again if they are stale. Returns false if that fails. */
   async #read(signal: AbortSignal): Promise<boolean> {
     const { extension, documents } = this.#parts;
     if (performance.now() - this.#readAtMs < REREAD_MS && this.#readAtMs > 0) return true;
@@ -150,8 +150,8 @@ const conditionOf = (object: ApiObject) =>
   objectsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === 'Available');
 
 /**
- * Returns the APIService with the condition set, or the same object if nothing changes. `lastTransitionTime` only changes along with the
- * status.
+ * Returns the APIService with its `Available` condition set, or the same object if nothing changes. `lastTransitionTime` only changes along
+ * with the condition's status.
  */
 export function withAvailability(object: ApiObject, availability: Availability, now: string): ApiObject {
   const old = conditionOf(object);

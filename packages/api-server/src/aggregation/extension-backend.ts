@@ -48,7 +48,7 @@ export async function extensionBackend(
   return { ...backend, authority: `${address.includes(':') ? `[${address}]` : address}:${port}` };
 }
 
-/** Returns a registration's connection pool. It is replaced if the Service or its certificates change. */
+/** Returns the connection pool for an extension API server. The pool is replaced if the Service or its certificates change. */
 function agentOf(name: string, target: NetworkAddress, agents: ExtensionParts['agents']): Agent {
   const { host, tls } = target;
   const key = JSON.stringify([host, tls]);

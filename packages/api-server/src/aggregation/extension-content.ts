@@ -18,13 +18,13 @@ export type ExtensionContent = {
 
 export type ContentParts = { registrations: Registrations; documents: ExtensionDocuments; extension: ExtensionParts };
 
-/** The user that upstream's controller acts as when it deletes objects. */
+/** The user as which this server deletes the objects: that of upstream's namespace controller. */
 const CONTROLLER: UserInfo = {
   username: 'system:serviceaccount:kube-system:namespace-controller',
   groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
 };
 const BOUNDS = { timeoutMs: 30_000, maxBytes: 16 << 20 };
-/** Maximum number of objects deleted one by one per attempt. */
+/** Maximum number of objects that one attempt deletes individually. */
 const MAX_OBJECTS = 500;
 
 /** Deletes a namespace's objects on all extension API servers. Never rejects; errors are part of the result. */

@@ -44,7 +44,7 @@ export async function proxyRequest(
   }
 }
 
-/** The server could not be reached, or its response is not passed on. */
+/** Thrown if the extension API server could not be reached, or if it responded with a redirect, which is not passed to the client. */
 class Unreached extends Error {
   readonly status: number;
 
@@ -54,7 +54,7 @@ class Unreached extends Error {
   }
 }
 
-/** Whether the request failed because the address of a Service of type ExternalName is not allowed. */
+/** Whether the request failed because the external name of the Service resolves to an address that requests are not proxied to. */
 const isOfAddress = (error: unknown): boolean => error instanceof ApiError && error.status.code === 400;
 
 async function forward({ exchange, info, user }: AuthorizedRequest, backend: Backend): Promise<void> {

@@ -19,7 +19,7 @@ const MAX_DISCOVERY_BYTES = 4 << 20;
 const MAX_DISCOVERY_MS = 5000;
 const MAX_OPENAPI_BYTES = 16 << 20;
 const MAX_OPENAPI_MS = 60_000;
-/** Maximum number of resources in a group version; if there are more, it is rejected. */
+/** Maximum number of resources in a group version. A group version with more resources is rejected. */
 const MAX_RESOURCES = 1000;
 
 /** Reads the documents of a group version. Rejects if there is no discovery document; OpenAPI documents are optional. */
@@ -37,7 +37,10 @@ export async function readDocuments(
   return { resources, ...(openApiUrl && { openApiUrl }), ...(openApiV2 && { openApiV2 }) };
 }
 
-/** Returns the entries from aggregated discovery; `undefined` if there are none. */
+/**
+ * Returns the resources of a group version from the extension API server's aggregated discovery; `undefined` if the server does not support
+ * it or does not list the group version.
+ */
 async function aggregatedResources(
   { group, version }: GroupVersionName,
   backend: Backend,
@@ -52,7 +55,10 @@ async function aggregatedResources(
   return found && bounded(named).map(entryOf);
 }
 
-/** Returns an entry's discovery fields. `responseKind` is always set, because its absence would confuse clients older than 1.26.4. */
+/**
+ * Returns the fields of a resource that aggregated discovery needs. `responseKind` is always set, because its absence would confuse clients
+ * older than 1.26.4.
+ */
 function entryOf(one: JsonObject): JsonObject {
   const subresources = objectsAt(one, 'subresources').map((other) => ({
     subresource: textAt(other, 'subresource'),
@@ -76,7 +82,6 @@ const listsOf = (one: JsonObject): JsonObject => ({
   ...given('categories', textsAt(one, 'categories')),
 });
 
-/** Returns a field with the list, or no field if the list is empty. */
 const given = (name: string, list: readonly unknown[]): JsonObject => (list.length > 0 ? { [name]: list } : {});
 
 /**
@@ -123,7 +128,7 @@ const kindOf = (one: JsonObject): JsonObject => ({
   kind: textAt(one, 'kind'),
 });
 
-/** Returns the URL of the OpenAPI v3 document; `undefined` if the server has none. */
+/** Returns the URL of a group version's OpenAPI v3 document; `undefined` if the extension API server has none. */
 async function openApiUrlOf(
   { group, version }: GroupVersionName,
   backend: Backend,

@@ -8,7 +8,7 @@ type Known = { registration: Registration; isAvailable: boolean };
 /** Registrations of extension API servers. Uses no memory if there are none. */
 export class Registrations {
   readonly #store: Pick<ObjectStore, 'list'>;
-  /** The registered group versions and whether they are available, by name of their APIService. */
+  /** The registrations of group versions and whether their servers are available, by name of the APIService. */
   #known: ReadonlyMap<string, Known> = new Map();
   readonly #changed = new Listeners();
 
@@ -37,7 +37,7 @@ export class Registrations {
     this.#changed.subscribe(listener);
   }
 
-  /** Whether a changed APIService is that of an extension API server, or was so before the change. */
+  /** Whether a changed APIService registers an extension API server, or did so before the change. */
   isConcerned(changed: StoredObject): boolean {
     return this.#known.has(changed.key.slice(1)) || registrationOf(changed.decode()) !== undefined;
   }

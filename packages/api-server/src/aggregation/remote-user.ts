@@ -32,7 +32,7 @@ function headerValue(text: string, header: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Escapes the bytes of a key that are not allowed in header names, and `%`. */
+/** Percent-encodes `%` and the bytes of a key that are not allowed in header names. */
 const escapedKey = (key: string): string =>
   [...Buffer.from(key)]
     .map((byte) => {

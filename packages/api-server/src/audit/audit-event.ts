@@ -8,7 +8,7 @@ import { type AuditDecision, type AuditStage, hasSecretBodies } from './audit-po
 export type AuditMoment = { stage: AuditStage; status?: number; nowMs: number };
 
 const MAX_TEXT = 4096;
-/** Limit for error messages, which may quote a value from the request (up to 3 MiB). */
+/** Maximum length of error messages, which might quote a value from the request (up to 3 MiB). */
 const MAX_MESSAGE = 64 << 10;
 
 export function auditEvent(observed: ObservedRequest, decision: AuditDecision, moment: AuditMoment): object {
@@ -41,7 +41,10 @@ export function auditEvent(observed: ObservedRequest, decision: AuditDecision, m
   };
 }
 
-/** Returns admission annotations. Those marked `Request` are omitted at level `Metadata` and for requests with secret bodies. */
+/**
+ * Returns the annotations added by admission plugins. Annotations marked `Request` are omitted at level `Metadata` and for requests with
+ * secret bodies.
+ */
 function admissionAnnotations(observed: ObservedRequest, { level }: AuditDecision): Record<string, string> {
   const isShown = (one: { level: 'Request' | undefined }) =>
     one.level === undefined || (level !== 'Metadata' && !hasSecretBodies(observed));
@@ -69,7 +72,7 @@ function responseStatus(observed: ObservedRequest, code: number): object {
   return { metadata: {}, ...(kind === 'Status' && { status, ...shown, reason }), code };
 }
 
-/** Returns the objects in the bodies. Those of lists and watches are never logged. */
+/** Returns the objects in the request and response bodies that the audit level includes. Objects of lists and watches are never logged. */
 function bodiesOf(observed: ObservedRequest, { level, omitManagedFields }: AuditDecision): object {
   const { request, response } = observed.bodies ?? {};
   if (level === 'Metadata') return {};

@@ -23,7 +23,7 @@ const policyOf = (rules: string) =>
   `apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: ${rules}`;
 const MAPS = '/api/v1/namespaces/x/configmaps';
 
-/** Starts a server and collects its audit events. */
+/** Starts a server with an audit policy. Returns the server and the audit events it has logged so far. */
 async function audited(policy: string, decide?: () => 'allow' | 'no opinion') {
   const events: Event[] = [];
   const write = (line: string) => events.push(JSON.parse(line));

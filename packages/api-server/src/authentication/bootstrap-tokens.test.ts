@@ -13,7 +13,7 @@ const VALID = {
 
 type Setting = { data?: Record<string, string>; fields?: Record<string, unknown>; path?: string };
 
-/** Returns the user that a token authenticates, given a Secret in the store. */
+/** Returns the user that a bootstrap token authenticates if this Secret is in the store. */
 function userOf({ data = {}, fields = {}, path = 'kube-system/bootstrap-token-abcdef' }: Setting, token = TOKEN) {
   const entries = Object.entries({ ...VALID, ...data }).map(([name, value]) => [
     name,

@@ -9,7 +9,7 @@ const token = signToken({ iss: 'me' }, key);
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const [, payload = '', signature = ''] = token.split('.');
 
-/** Whether a token is accepted that has this header instead of its own and is signed with `sign`. */
+/** Whether a token is accepted if its header is replaced by `header` and it is signed by `sign`. */
 function accepts(header: unknown, sign: (signed: string) => string): boolean {
   const signed = `${encoded(header)}.${payload}`;
   const parsed = parseToken(`${signed}.${sign(signed)}`);

@@ -9,7 +9,6 @@ export type OpenIdServer = { issuer: string; host: string; keys: readonly Signin
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 const KEYS_PATH = '/openid/v1/jwks';
-/** Lets verifiers cache the documents for an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /**

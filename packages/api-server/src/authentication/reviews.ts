@@ -34,7 +34,6 @@ export function reviewSelf({ apiVersion, kind }: ApiObject, user: UserInfo, nowM
   return { apiVersion, kind, metadata, status: { userInfo: fieldsOf(user) } };
 }
 
-/** Returns the user's fields, omitting empty ones. */
 function fieldsOf({ username, uid, groups, extra }: UserInfo): unknown {
   return {
     ...(username === '' ? {} : { username }),

@@ -7,7 +7,6 @@ import { readSigningKey, type SigningKey } from './signing-key.ts';
 
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
-/** Returns a new RSA key, or an ECDSA key on the given curve. */
 export function newKey(kind: 'P-256' | 'P-384' | 'P-521' | 'rsa' = 'P-256', modulusLength = 2048): SigningKey {
   const { privateKey } =
     kind === 'rsa' ? generateKeyPairSync('rsa', { modulusLength }) : generateKeyPairSync('ec', { namedCurve: kind });
@@ -52,7 +51,6 @@ export class TestCluster {
     this.put(object('Secret', 'shop/hidden'));
   }
 
-  /** Creates or replaces an object in the store. */
   put(one: ApiObject): void {
     const key = keyOf(one);
     const existing = this.store.get(key);

@@ -1,7 +1,7 @@
 import { isRecord } from '@podwright/base';
 import { RefusedCredential } from './authenticator.ts';
 
-/** Identifies the object that a token is bound to. A token may name a node that does not exist; it then has no UID. */
+/** Identifies an object that a token is bound to. `uid` is unset only for a node that does not exist. */
 export type BoundObject = { name: string; uid?: string };
 
 /** The objects a token is bound to. The token is only valid while they exist. */
@@ -10,7 +10,10 @@ export type Binding = {
   serviceaccount: BoundObject;
   pod?: BoundObject;
   secret?: BoundObject;
-  /** For a token bound to a pod, this is the pod's node. It is then only informational: the token's validity does not depend on it. */
+  /**
+   * The node of the pod that the token is bound to, or the node itself if the token is bound to a node. In a pod's token, it is only
+   * informational: the token's validity does not depend on it.
+   */
   node?: BoundObject;
   /** Unix time in seconds after which the token counts as stale, though still valid until it expires. */
   warnafter?: number;

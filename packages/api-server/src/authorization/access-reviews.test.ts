@@ -15,7 +15,7 @@ type Call = {
   reason?: string;
 };
 
-/** Returns the response to a review, and the request that was authorized. */
+/** Returns the response to an access review, and the request that the authorizer was asked about. */
 function review({
   kind = 'SubjectAccessReview',
   spec,

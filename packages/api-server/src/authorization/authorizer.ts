@@ -48,7 +48,7 @@ export type PolicyRule = {
 /** The rules that apply to a user. Rules can only grant permissions, so those that could be resolved apply even if others could not. */
 export type ResolvedRules = {
   rules: PolicyRule[];
-  /** Whether the user may have permissions that cannot be enumerated. */
+  /** Whether the user might have further permissions that cannot be enumerated. */
   isIncomplete: boolean;
   /** Errors for rules that could not be resolved, such as those of missing roles. */
   errors: string[];

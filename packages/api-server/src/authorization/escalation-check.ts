@@ -100,7 +100,7 @@ const ALL_RIGHTS: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** Whether the objects differ only in metadata that the garbage collector may change, or in managedFields. */
+/** Whether an update changes only `ownerReferences` and `finalizers`, as the garbage collector does, or `managedFields`. */
 const differOnlyForCollection = (object: ApiObject, old: ApiObject): boolean =>
   isDeepStrictEqual(withoutCollection(object), withoutCollection(old));
 

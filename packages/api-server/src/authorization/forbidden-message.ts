@@ -1,7 +1,7 @@
 import { goQuote } from '@podwright/kube-api';
 import type { AuthorizationAttributes } from './authorizer.ts';
 
-/** Replacements for characters with a meaning in HTML, in case a browser renders the message as HTML. */
+/** HTML entities for characters that are special in HTML, in case a browser renders the message as HTML. */
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**

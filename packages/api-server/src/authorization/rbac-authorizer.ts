@@ -13,7 +13,7 @@ import { RBAC_GROUP, type RoleRef, type Subject } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { ruleAllows } from './rule-matching.ts';
 
-/** Rules of the role a binding refers to, or the error if the role cannot be resolved. */
+/** Rules of the role that a binding refers to. `error`: why the role could not be resolved. */
 type RoleRules = { rules: readonly PolicyRule[]; error?: string };
 
 /** Role-based access control. Allows a request if any role bound to the user has a rule that allows it; never denies a request. */

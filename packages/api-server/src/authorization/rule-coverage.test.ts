@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { coverageOf } from './rule-coverage.ts';
 import { rules } from './test-rbac.fixture.ts';
 
-/** A test case: the rules that the owner has, the rules to grant, and which of these the owner lacks. */
+/** Test cases: the rules that the owner has, the rules to grant, and which of the granted rules the owner lacks. */
 const TABLE: [owner: string[], granted: string[], missing: string[]][] = [
   [[], [], []],
   [['get core pods'], ['get core pods'], []],

@@ -4,7 +4,7 @@ import { isEmpty, urlCovers } from './rule-matching.ts';
 /** A rule with one verb, for one resource or one URL. */
 type SingleRule = PolicyRule;
 
-/** The part of the rules that is not covered, split into single rules. `isComplete` is false if the comparison was aborted. */
+/** The permissions that the owner's rules do not cover, as single rules. `isComplete` is false if the comparison was aborted. */
 export type Coverage = { missing: SingleRule[]; isComplete: boolean };
 
 export type CoverageBounds = {
@@ -19,7 +19,7 @@ const BOUNDS: CoverageBounds = { maxSteps: 5_000_000, maxMissingCharacters: 1 <<
 
 /**
  * Returns the permissions in `rules` not granted by the owner's rules. As in Kubernetes, each single rule must be covered by one of the
- * owner's rules. If the result is incomplete, callers must reject the request.
+ * owner's rules. If `isComplete` is false, callers must reject the request.
  */
 export function coverageOf(
   owner: readonly PolicyRule[],
@@ -48,11 +48,14 @@ export function coverageOf(
 
 type Values = readonly string[] | null | undefined;
 
-/** The owner's rules. Long lists are converted to sets for lookup. */
+/** The owner's rules, with long lists converted to sets for fast lookup. */
 class OwnedRules {
   readonly #rules: readonly PolicyRule[];
   readonly #sets = new Map<readonly string[], ReadonlySet<string>>();
-  /** Number of steps to compare a rule with one value per list. URLs are compared one by one. */
+  /**
+   * Number of comparisons for a rule with one value per list: one for each of the owner's rules and one for each URL in them, because URLs
+   * are compared one by one.
+   */
   readonly #steps: number;
 
   constructor(rules: readonly PolicyRule[]) {
@@ -130,6 +133,6 @@ const singleRule = ({ group, resource, verb, name }: SingleParts): SingleRule =>
   verbs: [verb],
 });
 
-/** Total length of the values, plus 20 characters for the field names. */
+/** Returns the total length of a rule's values, plus 20 characters for its field names. */
 const lengthOf = (rule: SingleRule): number =>
   Object.values(rule).reduce((sum, values) => sum + (values?.[0]?.length ?? 0), 20);

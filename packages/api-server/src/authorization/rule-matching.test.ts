@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ruleAllows } from './rule-matching.ts';
 import { request, rules } from './test-rbac.fixture.ts';
 
-/** A test case: a rule, requests that it allows, and requests that it does not. */
+/** Test cases: a rule, requests that it allows, and requests that it does not allow. */
 const TABLE: [rule: string, allowed: string[], others: string[]][] = [
   [
     'get core pods',

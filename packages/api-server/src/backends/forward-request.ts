@@ -51,7 +51,7 @@ export async function forwardRequest(
   await passResponse(exchange, response, passed);
 }
 
-/** Sends a request. Retries it if it has no body and was sent on a reused connection that the backend had closed. */
+/** Sends a request to the backend. Retries a request without a body if it was sent on a reused connection that the backend had closed. */
 async function answerOf(exchange: HttpExchange, backend: Backend, call: BackendCall): Promise<BackendAnswer> {
   const isRepeatable = ['GET', 'HEAD'].includes(call.method) && !hasBody(exchange.request);
   const outgoing = backend.request({ ...call, isRepeatable });

@@ -9,10 +9,10 @@ import { answerTo, type BackendAnswer, passResponse } from './backend-response.t
 import { dialError } from './dial-error.ts';
 import { responseHeaders, upgradeHeaders } from './forwarded-headers.ts';
 
-/** Timeout for a backend's response. A kubelet calls its container runtime first. */
+/** Maximum time to wait for a backend's response. It is long because a kubelet calls its container runtime before responding. */
 const MAX_ANSWER_MS = 60_000;
 
-/** Idle timeout of joined connections. Same as the kubelet's default. */
+/** How long the joined connections to client and backend may be idle. Same as the kubelet's default. */
 const MAX_IDLE_MS = 4 * 3_600_000;
 
 export type ForwardedUpgrade = {
@@ -63,7 +63,7 @@ async function requestUpgrade(
   });
 }
 
-/** Returns the error for a failed upgrade. As in upstream, it has no reason. */
+/** Returns the error for a failed upgrade. As in upstream, its Status has no reason. */
 const failed = (message: string): ApiError => new ApiError(500, '', { message });
 
 function boundIdleness(socket: Socket): void {

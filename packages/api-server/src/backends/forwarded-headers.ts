@@ -91,7 +91,7 @@ function grouped(rawHeaders: readonly string[]): Headers {
   return headers;
 }
 
-/** Returns the hop-by-hop headers, including those listed in the `Connection` header. */
+/** Returns the names of the hop-by-hop headers, including those listed in the `Connection` header. */
 function droppedNames({ connection = [] }: Headers): Set<string> {
   const named = connection.flatMap((list) => list.split(',')).map((name) => name.trim().toLowerCase());
   return new Set([...HOP_BY_HOP, ...named]);

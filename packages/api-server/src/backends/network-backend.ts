@@ -62,7 +62,7 @@ export function networkBackend(target: NetworkAddress): Backend {
   };
 }
 
-/** Destroys a request to the backend with a timeout error if its connection is not established in time. */
+/** Destroys a request to the backend with a timeout error if its connection is not established within `DIAL_TIMEOUT_MS`. */
 function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): ClientRequest {
   const giveUp = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
   const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);

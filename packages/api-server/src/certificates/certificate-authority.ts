@@ -24,11 +24,14 @@ const LEAF_LIFE_MS = 365 * DAY_MS;
 /** Lifetime of client certificates. */
 export const CLIENT_CERTIFICATE_LIFE_MS = LEAF_LIFE_MS;
 /**
- * Certificates are backdated by this much. Clients' clocks may be behind, and this host's clock may be ahead until it is synchronized: by
- * its time zone offset if the hardware clock is set to local time.
+ * How far certificates are backdated. A client's clock might be behind. This host's clock might be ahead until it is synchronized, by its
+ * time zone offset if the hardware clock is set to local time.
  */
 const BEFORE_MS = DAY_MS;
-/** The bits of the keyUsage extension: digitalSignature and keyEncipherment, and for the CA also keyCertSign. */
+/**
+ * Bits of the keyUsage extension: digitalSignature and keyEncipherment for the certificates that the CA issues, and also keyCertSign for
+ * the CA itself.
+ */
 const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
 const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
 
@@ -118,8 +121,8 @@ function newAuthority(commonName: string, nowMs: number): KeyPair {
 }
 
 /**
- * Returns the authority with a certificate that is currently valid, or `undefined` if it already has one that outlasts the certificates it
- * signs. The validity is only ever extended, because the clock may be wrong now.
+ * Returns the CA with a renewed certificate, or `undefined` if its present certificate is valid and outlasts the certificates it signs. The
+ * validity period is only ever extended, because the clock might be wrong now.
  */
 function renewedAuthority({ certificate, key }: KeyPair, commonName: string, nowMs: number): KeyPair | undefined {
   const { validFromDate: from, validToDate: to } = new X509Certificate(certificate);

@@ -55,7 +55,10 @@ const partsOf = (value: DerValue | undefined): DerValue[] =>
 const isOf = (type: DerValue | undefined, identifier: string): boolean =>
   type?.tag === TAG.objectIdentifier && readObjectIdentifier(type) === identifier;
 
-/** if the subject has several common names, the last one counts, as in authentication */
+/**
+ * Returns the subject of a request; `undefined` if one of its values is not acceptable text. If there are several common names, the last
+ * one counts, as in authentication.
+ */
 function subjectOf(name: DerValue): RequestSubject | undefined {
   const subject: RequestSubject = { commonName: '', organizations: [] };
   for (const attribute of partsOf(name).flatMap(partsOf)) {
@@ -68,14 +71,14 @@ function subjectOf(name: DerValue): RequestSubject | undefined {
   return subject;
 }
 
-/** Returns a value's text, or `undefined` if its encoding is unsupported or other programs may interpret the text differently. */
+/** Returns a value's text, or `undefined` if its encoding is unsupported or if other programs might interpret the text differently. */
 function textOf({ tag, content }: DerValue): string | undefined {
   const text = content.toString();
   const isPlain = TEXT_TAGS.includes(tag) && Buffer.from(text).equals(content) && !/\p{Cc}/u.test(text);
   return isPlain ? text : undefined;
 }
 
-/** Returns the requested names, or `undefined` if one of them is invalid. */
+/** Returns the names in the requested subjectAltName extension, or `undefined` if one of them is invalid. */
 function namesIn(attributes: DerValue | undefined): RequestedName[] | undefined {
   const requested = partsOf(attributes)
     .map(partsOf)

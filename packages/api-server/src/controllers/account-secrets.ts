@@ -26,7 +26,7 @@ const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 /** Maintains the token Secrets of service accounts until the signal aborts. */
 export async function keepAccountSecrets(parts: AccountSecretsParts): Promise<void> {
   const { store } = parts;
-  /** Names of the deleted Secrets that each service account may still refer to, by key of the account. */
+  /** Names of the deleted Secrets that a service account might still refer to, by key of the account. */
   const deleted = new Map<string, Set<string>>();
   const handle = (location: Location) =>
     location.resource === SECRETS ? keepSecret(parts, location) : removeReferences(parts, location, deleted);
@@ -63,7 +63,7 @@ const accountOf = (secret: ApiObject) => ({
   uid: textAt(secret, 'metadata', 'annotations', ACCOUNT_UID),
 });
 
-/** Fills a Secret, or deletes it if its account does not exist. */
+/** Fills a token Secret, or deletes it if its service account does not exist. */
 async function keepSecret(parts: AccountSecretsParts, location: Location): Promise<void> {
   const { store, registryOf, context } = parts;
   const secret = store.get(location)?.decode();
@@ -97,7 +97,7 @@ function filled({ issue, caCertificate }: AccountSecretsParts, secret: ApiObject
   return { ...annotated, data: { ...(secret.data as object | undefined), ...missing } };
 }
 
-/** Removes an account's references to deleted Secrets. */
+/** Removes a service account's references to deleted Secrets. */
 async function removeReferences(
   { store, registryOf, context }: ControllerParts,
   location: Location,

@@ -73,10 +73,10 @@ function namesIn(text: string): string[] {
   }
 }
 
-/** Like upstream, keeps certificates for this long after they expire, because clocks differ. */
+/** How long expired certificates are retained in the ConfigMap, as in upstream, because clocks differ. */
 const SLACK_MS = 5 * 60_000;
 
-/** Returns the certificates in both texts, without duplicates and expired ones. */
+/** Returns the certificates of `present` and `own`, without duplicates and expired certificates. */
 function combinedCertificates(present: string, own: string, nowMs: number): string {
   const found = [present, own].flatMap((text) =>
     text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g),

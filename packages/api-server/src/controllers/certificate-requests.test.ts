@@ -26,7 +26,7 @@ type Spec = { request: string; signerName: string; usages: string[]; expirationS
 
 const spec = (signerName: string, request: string, ...usages: string[]): Spec => ({ signerName, request, usages });
 
-/** Returns a cluster where the user `tester` has these permissions. */
+/** Returns a cluster where the user `tester` has the permissions `allowed`. */
 const cluster = (allowed: readonly string[] = []): TestCluster => clusterAt(() => NOW, allowed);
 
 function clusterAt(now: () => number, allowed: readonly string[] = []): TestCluster {
@@ -48,7 +48,10 @@ const typesOf = (object: ApiObject | undefined) =>
 const certificateOf = (object: ApiObject | undefined) =>
   new X509Certificate(Buffer.from(textAt(object, 'status', 'certificate'), 'base64'));
 
-/** Creates and approves a certificate signing request, and returns it in the state in which the signer leaves it. */
+/**
+ * Creates and approves a CertificateSigningRequest. Returns it once the signer has issued the certificate or added a condition, such as
+ * Failed.
+ */
 async function signed(test: TestCluster, given: Spec): Promise<ApiObject> {
   const { metadata } = await test.create(REQUESTS, `r${test.store.revision}`, { spec: given });
   const name = metadata.name!;

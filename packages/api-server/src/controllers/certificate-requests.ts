@@ -48,7 +48,7 @@ async function handleRequest(parts: CertificateParts, location: Location): Promi
   if (!hasCondition(object, 'Approved')) {
     const approval = approvalOf(object, parts.authorizer);
     if (approval === undefined) return;
-    // tries again later: the permission may still be granted, e.g. if a new node's group is bound after the request was created
+    // tries again later: the permission might still be granted, for example if a new node's group is bound after the request was created
     if ('lacks' in approval) throw new NotYet(`the requester lacks the permissions ${approval.lacks.join(' and ')}`);
     const { message } = approval;
     const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
@@ -69,7 +69,7 @@ function withCondition(object: ApiObject, condition: Record<string, string>): Ap
   return withValue(object, ['status', 'conditions'], [...present, condition]);
 }
 
-/** Permissions of the requester that suffice for approval, and the resulting messages. */
+/** Permissions that a requester needs for its certificate request to be approved, each with the approval's message. */
 const SELF = {
   subresource: 'selfnodeclient',
   message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
@@ -113,7 +113,7 @@ function signedRequest(object: ApiObject): SignedRequest | undefined {
   return request && { request, usages: textsAt(object, 'spec', 'usages') };
 }
 
-/** Returns the request with its certificate, or with the reason why none was issued. */
+/** Returns the certificate request with the issued certificate in its status, or with a condition that says why none was issued. */
 function withResult({ authority, now }: CertificateParts, object: ApiObject): ApiObject {
   if (textAt(object, 'status', 'certificate') !== '') return object;
   const signed = signedRequest(object);

@@ -14,7 +14,6 @@ const start = (test: TestCluster) =>
     }),
   );
 
-/** Makes one ConfigMap the owner of another. */
 async function own(test: TestCluster, owner: string, dependent: string): Promise<void> {
   const { name = '', uid = '' } = test.find('configmaps', owner)!.metadata;
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name, uid, blockOwnerDeletion: true };

@@ -23,7 +23,7 @@ type ElsewhereContent = {
 };
 
 const FINALIZER = 'kubernetes';
-/** Delay between attempts: objects with grace periods or finalizers take a while to disappear. */
+/** Delay after the first attempt to delete a namespace's contents. Objects with grace periods or finalizers take a while to disappear. */
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5000;
 
@@ -121,7 +121,7 @@ function isTerminating({ store }: DeletionParts, name: string): boolean {
   );
 }
 
-/** Deletes objects that are not being deleted yet, with background propagation. */
+/** Deletes the namespace's objects of a resource that are not being deleted yet, with background propagation. */
 async function deleteAll({ store, registryOf, context }: DeletionParts, resource: string, namespace: string) {
   const budget = new EventLoopBudget();
   for (const object of store.list(resource, { namespace }).objects) {

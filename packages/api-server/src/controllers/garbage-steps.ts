@@ -1,4 +1,4 @@
-/** The garbage collector's steps for a single object. Both functions return further objects to check. */
+/** The garbage collector's steps for a single object. `collectDependent` and `completeOwner` return further objects to check. */
 
 import { FOREGROUND, ORPHAN } from '@podwright/api-machinery';
 import { EventLoopBudget } from '@podwright/base';
@@ -98,7 +98,7 @@ function stateOf({ store, locate }: Parts, owner: OwnerReference, namespace: str
   return isWaiting(object) ? 'waiting' : 'solid';
 }
 
-/** Whether an object is being deleted in the foreground, that is, after its dependents. */
+/** Whether an object is being deleted in the foreground, that is, remains until its dependents are deleted. */
 const isWaiting = (object: ApiObject) =>
   object.metadata.deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
 
@@ -111,8 +111,8 @@ function blocks(parts: Parts, dependent: Location, owner: { location: Location; 
 }
 
 /**
- * Whether a dependent waits, directly or through its own dependents, for the deletion of its owner. In a cycle of owners, each would wait
- * for the next one forever.
+ * Whether a dependent waits, directly or through its own dependents, for the deletion of its owner. In such a cycle of owners, each object
+ * would wait for the next one forever.
  */
 function waitsFor(
   { store }: Parts,

@@ -14,7 +14,7 @@ function start(test: TestCluster, clusterInfo: string | undefined): void {
 const encoded = (fields: Record<string, string>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, Buffer.from(value).toString('base64')]));
 
-/** Creates the Secret of a bootstrap token with which cluster-info is signed. */
+/** Creates the Secret of a bootstrap token that `cluster-info` is signed with. */
 function createToken(test: TestCluster, id: string, fields: Record<string, string> = {}) {
   const data = encoded({
     'token-id': id,

@@ -8,7 +8,9 @@ import { ignoreOvertaken } from './ignore-overtaken.ts';
 
 export type KubernetesService = {
   clusterIp: string;
-  /** The address and port for the Service's endpoint. Undefined, as may be the address alone, if pods cannot reach the server. */
+  /**
+   * The address and port for the Service's endpoint. If pods cannot reach the server, either `address` or the entire endpoint is undefined.
+   */
   endpoint: { address: string | undefined; port: number } | undefined;
 };
 
@@ -69,7 +71,7 @@ async function ensure(parts: Parts, resource: string, expected: ApiObject): Prom
   await registry.change(PLACE, (object) => ({ ...object, ...withPresent(fields, object) }), context());
 }
 
-/** Whether a value contains all expected fields. The server adds defaults. */
+/** Whether a value contains all expected fields. Other fields are ignored, because the server adds defaults. */
 function includes(value: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null) return isSameValue(value, expected);
   if (typeof value !== 'object' || value === null) return false;
@@ -78,7 +80,7 @@ function includes(value: unknown, expected: unknown): boolean {
   return Object.entries(expected).every(([name, one]) => includes((value as Record<string, unknown>)[name], one));
 }
 
-/** Returns the fields to write to the Service's spec, including those that the server has assigned to it. */
+/** Returns the fields to write, with the Service's spec completed by the fields that the server has assigned to it. */
 const withPresent = (fields: Record<string, unknown>, object: ApiObject): Record<string, unknown> =>
   'spec' in fields ? { ...fields, spec: { ...(object.spec as object), ...(fields.spec as object) } } : fields;
 

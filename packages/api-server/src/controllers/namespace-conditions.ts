@@ -83,5 +83,5 @@ const listed = (counts: ReadonlyMap<string, number>, show: (name: string, count:
     .sort()
     .join(', ');
 
-/** Returns a resource's name with a trailing dot if it is in the core group, as printed by upstream. */
+/** Returns the store name of a resource as upstream prints it: with a trailing dot if it is in the core group. */
 const withGroup = (name: string): string => (name.includes('.') ? name : `${name}.`);

@@ -11,7 +11,10 @@ const NOTICE = 'kubernetes.io/description';
 const DESCRIPTION =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** Creates the objects in each namespace, and restores them if they are deleted or changed. */
+/**
+ * Creates the service account `default` and the ConfigMap `kube-root-ca.crt` in each namespace, and restores them if they are deleted or
+ * changed.
+ */
 export async function fillNamespaces(parts: ControllerParts & { caCertificate: string }): Promise<void> {
   const fill = (namespace: string) => fillNamespace(parts, namespace);
   const ofNamespaced = (name: string) => ({

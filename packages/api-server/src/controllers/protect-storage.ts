@@ -33,9 +33,11 @@ export async function protectStorage(parts: ControllerParts): Promise<void> {
 }
 
 type Reaction = {
-  /** Called with every new version of an object. */
+  /** Called with every new version of a followed object. */
   object?: (object: StoredObject) => void;
-  /** Called with the last version of an object before it was replaced or deleted: what that version used may no longer be in use. */
+  /**
+   * Called with the last version of an object before it was replaced or deleted, because what that version used might no longer be in use.
+   */
   ended?: (object: StoredObject) => void;
 };
 

@@ -53,8 +53,8 @@ function ephemeralClaim({ metadata: { name = '' } }: ApiObject, volume: JsonObje
 }
 
 /**
- * Whether the kubelet has unmounted the pod's volumes, or the pod was force-deleted. All that such a pod waits for may be a finalizer that
- * in turn waits for the claim.
+ * Whether the kubelet has unmounted the pod's volumes, or the pod was force-deleted. Such a pod no longer uses its claims, even if
+ * finalizers block its removal: a finalizer might in turn wait for a claim to be removed.
  */
 const isShutDown = ({ metadata }: ApiObject): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;

@@ -7,7 +7,9 @@ import { WorkQueue } from './work-queue.ts';
 
 const at = (name: string): Location => ({ resource: 'pods', namespace: 'x', name });
 
-/** Returns a queue that runs until the end of the test, along with lists of the objects it has handled and the warnings it has logged. */
+/**
+ * Returns a queue that runs until the end of the test, the names of the objects that it has handled, and the warnings that it has logged.
+ */
 function started(handle: (name: string, tries: number) => Promise<void>) {
   const handled: string[] = [];
   const warnings: string[] = [];

@@ -25,7 +25,7 @@ const MAX_OVERTAKEN = 5;
 /** A queue of objects that are handled one at a time. Repeated additions of an object are coalesced. */
 export class WorkQueue {
   readonly #parts: WorkParts;
-  /** Queued objects, with their number of immediate retries so far. */
+  /** Queued objects, with their number of immediate retries so far after conflicts. */
   readonly #queue = new Map<string, { location: Location; tries: number }>();
   /** Number of consecutive failures, by object. */
   readonly #failures = new Map<string, number>();

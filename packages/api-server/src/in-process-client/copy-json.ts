@@ -12,8 +12,8 @@ export function copyJson<T>(value: T): T {
 }
 
 /**
- * Sets a field, even one named `__proto__`, which may occur, e.g., in the data of a ConfigMap. Assigning it would replace the prototype
- * instead.
+ * Sets a field, even one named `__proto__`, which is a valid key in the data of a ConfigMap. An assignment would replace the object's
+ * prototype instead.
  */
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;

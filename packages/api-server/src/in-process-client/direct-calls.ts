@@ -90,7 +90,7 @@ export class DirectCalls implements Calls {
     for (const controller of this.#watches) controller.abort(new Error('the API server has stopped'));
   }
 
-  /** Returns a signal that aborts when the given one does or when the server stops. */
+  /** Returns a signal that aborts when `given` aborts or when the server stops. */
   #ending(given: AbortSignal): { signal: AbortSignal } & Disposable {
     const controller = new AbortController();
     const follow = () => controller.abort(given.reason);
@@ -131,7 +131,10 @@ export class DirectCalls implements Calls {
     throw statusError(call, status, typeof value === 'string' ? { text: value } : { object: value });
   }
 
-  /** Returns the error an HTTP client would reject with. */
+  /**
+   * Returns the error with which an HTTP client would reject the call. Errors other than `ApiError` are logged and become an internal
+   * error.
+   */
   #failure(call: Call, error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted && error === signal.reason) return error;
     if (error instanceof ApiError) return statusError(call, error.status.code, { object: error.status });

@@ -40,7 +40,7 @@ function directRequest(
   });
 }
 
-/** Response stub for exchanges without a connection. */
+/** Stands for the HTTP response in exchanges without a connection. Nothing is sent. */
 class NoResponse extends EventEmitter implements HttpResponse {
   readonly headersSent = false;
   readonly statusCode = 0;

@@ -23,7 +23,7 @@ export const maxWatches = (nodes: number): number => MAX_WATCHES + WATCHES_PER_N
  */
 export const MAX_STREAMS = 400;
 
-/** Share of its timeout that a request may spend waiting for a seat, as in upstream. */
+/** Fraction of its timeout that a request can spend waiting for a seat, as in upstream. */
 const WAITING_SHARE = 1 / 4;
 
 export type AdmittedRequest = {

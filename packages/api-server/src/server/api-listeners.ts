@@ -163,8 +163,8 @@ export class ApiListeners {
   #accept(server: Server | Http2SecureServer, connectionOf: (request: AnyRequest) => ClientConnection): void {
     const { handler } = this.#parts;
     /**
-     * Handles a call. `used`: the response or socket that emits `close` when the call has ended; until then, the connection counts as in
-     * use.
+     * Handles an HTTP call. `used`: the response or socket that emits `close` once the call is complete; until then, the connection counts
+     * as in use.
      */
     const handle = (call: HttpCall, used: EventEmitter, connection: ClientConnection) => {
       if (!connection.isLocal) used.once('close', connection.use());

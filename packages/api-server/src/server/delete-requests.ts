@@ -29,7 +29,7 @@ export async function deleteCollection(request: ResourceRequest): Promise<void> 
   await writer.list(page, encodingOf(request, format));
 }
 
-/** Returns the options sent by the client, in the form of a DeleteOptions. */
+/** Returns the options sent by the client, in the form of a DeleteOptions object. */
 function sentOptions({ dryRun, ...options }: DeleteOptions): object {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(given), ...(dryRun && { dryRun: ['All'] }) };

@@ -168,7 +168,6 @@ test('rejects oversized headers', async () => {
   assert.equal((await send(server, HTTP2, { path: '/livez' })).status, 200);
 });
 
-/** Builds an HTTP/2 frame. */
 function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -180,7 +179,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 
 const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
 
-/** Builds a HEADERS frame for `GET /`. All its fields except the host are in HPACK's static table. */
+/** HPACK-encoded header block of the request `GET /` for host `a`. All fields except the host are in HPACK's static table. */
 const GET = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x41, 0x01]), Buffer.from('a')]);
 
 /** Sends HTTP/2 frames without reading. Resolves once the server has closed the connection. */

@@ -7,11 +7,11 @@ import type { LargeBody } from '../wire/http-exchange.ts';
 
 /** Bodies up to this size are not counted and are processed immediately. */
 const LARGE_BYTES = 64 << 10;
-/** Maximum total size of bodies being received or waiting for their turn, not counting those of administrators. */
+/** Maximum total size of request bodies that are being received or waiting to be processed, not counting those of administrators. */
 const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
-/** The large bodies that count against one caller (`callerOf`). */
+/** A caller (`callerOf`) with the large request bodies that count against it. */
 type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
 
 type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void; hadTurn?: boolean };
@@ -27,7 +27,7 @@ export class LargeBodies {
   #bytes = 0;
   #isBusy = false;
 
-  /** Starts tracking a request's body. The result must be disposed at the end of the request. */
+  /** Starts tracking a request's body. The returned tracker must be disposed at the end of the request. */
   open(user: UserInfo): LargeBody & Disposable {
     const body: Body = { bytes: 0, refusal: new AbortController() };
     return {
@@ -39,7 +39,9 @@ export class LargeBodies {
     };
   }
 
-  /** Counts a body's bytes. Throws 429 if the total size is exceeded and this caller has the most bytes. */
+  /**
+   * Counts received bytes of a request body. Throws 429 if the total size of bodies exceeds the limit and this caller has the most bytes.
+   */
   #received(body: Body, bytes: number, user: UserInfo): void {
     body.refusal.signal.throwIfAborted();
     if (bytes <= LARGE_BYTES) return;
@@ -88,7 +90,10 @@ export class LargeBodies {
     if (caller.bodies.size === 0) this.#callers.delete(caller.key);
   }
 
-  /** Waits until a received body may be processed. Throws 429 if the body is rejected while waiting, or the signal's reason. */
+  /**
+   * Waits until a received body may be processed. Throws 429 if the body is rejected while it waits, or the signal's reason if the signal
+   * aborts.
+   */
   async #turn(body: Body, signal: AbortSignal | undefined): Promise<void> {
     if (body.caller === undefined) return body.refusal.signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -97,7 +102,10 @@ export class LargeBodies {
     await raceAbort(promise, AbortSignal.any([body.refusal.signal, ...(signal === undefined ? [] : [signal])]));
   }
 
-  /** Waits for the turn of a small body that takes as long to process as a large one. Its bytes are not counted. */
+  /**
+   * Waits until a small body may be processed, if it is for a large object, such as a patch: this takes as long as processing a large body.
+   * The small body's bytes are not counted.
+   */
   async #turnFor(
     body: Body,
     { objectBytes, user, signal }: { objectBytes: number; user: UserInfo; signal: AbortSignal | undefined },
@@ -128,7 +136,10 @@ export class LargeBodies {
   }
 }
 
-/** Waits until the request has processed its body, and then for as long as that took (up to MAX_PAUSE_MS). */
+/**
+ * Waits until the request has processed its body, and then for as long as the processing took (up to MAX_PAUSE_MS), so that the event loop
+ * can serve other requests.
+ */
 async function pauseAfterWork(): Promise<void> {
   const startedAtMs = performance.now();
   await setImmediate();

@@ -37,7 +37,7 @@ export async function watchMany(request: ResourceRequest): Promise<void> {
   const encoding = encodingOf(request, negotiateWatch(exchange));
   const options = selectionOf(request);
   const timeoutSeconds = options.timeoutSeconds || MIN_WATCH_SECONDS * (1 + Math.random());
-  // end the watch when the definition changes, because later events would follow a different schema
+  // ends the watch when the definition of the custom resource changes, because later events would follow a different schema
   const end = resource.isCustom ? parts.endOf?.(resource) : undefined;
   const until = end === undefined ? exchange.signal : AbortSignal.any([exchange.signal, end]);
   using signal = withTimeout(until, timeoutSeconds * 1000, 'watch');
@@ -55,7 +55,7 @@ export function selectionOf(request: ResourceRequest): Selected {
   if (name === '') return options;
   if (options.fieldSelector !== '' && exactName(options.fieldSelector) !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
-  // the request was authorized for this name only, so enforce it regardless of how the registry parses the selector
+  // the request was authorized for this name only, so the name is enforced regardless of how the registry parses the client's selector
   const fieldSelector = [`metadata.name=${escaped(name)}`, options.fieldSelector].filter(Boolean).join();
   return { ...options, fieldSelector };
 }

@@ -169,12 +169,12 @@ export class RequestHandler {
   }
 }
 
-/** Returns the status code sent to the client, or 0 if none was sent. After a protocol upgrade it is 101. */
+/** Returns the status code sent to the client: 0 if none was sent, 101 after a protocol upgrade. */
 function sentCode({ headersSent, statusCode }: HttpExchange['response']): number {
   return headersSent || statusCode === 101 ? statusCode : 0;
 }
 
-/** Returns a request's audit ID. The client's own ID is used if it is acceptable. */
+/** Returns the audit ID of a request: the one sent by the client if it is acceptable, otherwise a new one. */
 function auditIdOf(request: HttpRequest): string {
   const sent = headerOf(request, 'audit-id');
   return /^[\w.:-]{1,64}$/.test(sent) ? sent : randomUUID();

@@ -3,10 +3,10 @@ import { Timer } from '@podwright/base';
 import { parseGoDuration } from '@podwright/kube-api';
 import type { HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
 
-/** Upstream's timeout for requests that are not long-running. */
+/** Default timeout of requests that are not long-running, as in upstream. */
 export const MAX_REQUEST_MS = 60_000;
 
-/** Responses are dropped if the client does not read them within this time. */
+/** How long a client can take to read a response. After that, the response is dropped. */
 const MAX_UNREAD_MS = 60_000;
 
 /** Returns the request's timeout, as set by the `timeout` parameter. Throws 400 if the parameter is not a duration. */
@@ -29,7 +29,6 @@ export const requestTimeout = (): ApiError =>
 /** Cancels a request's work when the client disconnects, the request times out or the server stops. */
 export class RequestLifetime implements Disposable {
   readonly #response: HttpResponse;
-  /** Aborts when the client disconnects. */
   readonly #client = new AbortController();
   readonly #work = new AbortController();
   #timer: Timer | undefined;

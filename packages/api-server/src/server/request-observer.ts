@@ -4,7 +4,7 @@ import type { UserInfo } from '@podwright/kube-kinds';
 import type { HttpRequest, ObservedBodies } from '../wire/http-exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 
-/** A request at its current stage of processing. Fields not known yet are absent. */
+/** A request at its current stage of processing. Fields that have not been determined yet are absent. */
 export type ObservedRequest = {
   readonly auditId: string;
   readonly request: HttpRequest;
@@ -35,13 +35,13 @@ export type RequestObserver = {
   room?(): Promise<void> | undefined;
   /** Called when the request has been authenticated. */
   received?(request: ObservedRequest): void;
-  /** Called when the work of a long-running request begins. Not called for other requests. */
+  /** Called when the handler of a long-running request (such as a watch, exec or log) starts. Not called for other requests. */
   started?(request: ObservedRequest): void;
-  /** Called when the request has ended. `status`: the HTTP status, or 0 if the client disconnected before the response. */
+  /** Called when the request is complete. `status`: the HTTP status, or 0 if the client disconnected before the response. */
   completed(request: ObservedRequest, status: number): void;
 };
 
-/** Informs several observers. An error of one of them is logged, and affects neither the others nor the request. */
+/** Notifies several observers. An error thrown by one of them is logged, and affects neither the other observers nor the request. */
 export class RequestObservers implements RequestObserver {
   readonly #observers: readonly RequestObserver[];
   readonly #logger: Pick<Logger, 'error'>;

@@ -25,7 +25,7 @@ const HANDLERS: ReadonlyMap<string, SubresourceHandler> = new Map([
 /** Verbs whose paths contain no object name. */
 const COLLECTION_VERBS = ['create', 'list', 'watch', 'deletecollection'];
 
-/** Methods that upstream routes only to backends, although HEAD is authorized like GET. */
+/** HTTP methods that upstream supports only for requests forwarded to backends, although HEAD is authorized like GET. */
 const PROXIED_METHODS = ['HEAD', 'OPTIONS'];
 
 /** Responds to an authorized request for API objects. Throws `ApiError`. */
@@ -53,7 +53,9 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   return handler({ ...request, resource, served });
 }
 
-/** Whether an extension API server serves any version of a computed resource's group. */
+/**
+ * Whether a computed resource is replaced by an extension API server, which is the case if such a server serves any version of its group.
+ */
 const isReplaced = ({ info, exchange, parts }: AuthorizedRequest): boolean =>
   exchange.value === undefined && parts.extensions?.hasGroup(info.apiGroup) === true; // callers in this process use this server's
 

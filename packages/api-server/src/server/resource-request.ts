@@ -55,10 +55,13 @@ function sentOptions(query: URLSearchParams): object {
   };
 }
 
-/** Maximum age of an authorization. An older one is repeated before a write. */
+/** Maximum age of a request's authorization. If it is older, the request is authorized again before a write. */
 const MAX_AUTHORIZATION_AGE_MS = 100;
 
-/** Throws 403 if the user is no longer allowed to make the request, since its body or admission may have taken a long time. */
+/**
+ * Authorizes the request again if that was more than `MAX_AUTHORIZATION_AGE_MS` ago, because receiving its body or admission can take long.
+ * Throws 403 if the user may no longer make the request.
+ */
 export function authorizeAgain({ exchange, info, user, parts }: ResourceRequest): void {
   const { authorizedMs, query } = exchange;
   if (authorizedMs === undefined || performance.now() - authorizedMs <= MAX_AUTHORIZATION_AGE_MS) return;

@@ -5,7 +5,7 @@ import type { AuthorizedRequest } from './server-parts.ts';
 /** Responds to an authorized request. Throws `ApiError`. */
 export function respond(request: AuthorizedRequest): Promise<void> {
   const { exchange, writer, info, parts } = request;
-  // in-process callers are not forwarded to extension API servers
+  // in-process requests are never forwarded to extension API servers
   const forward = exchange.value === undefined ? parts.extensions?.handlerOf(info) : undefined;
   if (forward !== undefined) return forward(request);
   if (info.isResourceRequest) return dispatch(request);

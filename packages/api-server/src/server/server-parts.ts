@@ -44,7 +44,7 @@ export type ClientConnection =
       authenticated: (username: string) => void;
     };
 
-/** The part of the server that routes requests to extension API servers. */
+/** Routes requests to extension API servers. */
 export type ExtensionServers = {
   /** Returns the handler for a request served by an extension API server; `undefined` if this server handles the request itself. */
   handlerOf: (info: RequestInfo) => ((request: AuthorizedRequest) => Promise<void>) | undefined;
@@ -77,7 +77,7 @@ export type ServerParts = {
   authorizer: Authorizer;
   /** Encodes the events of all watches, so that watches of the same object share the encoding. */
   encoder: EventEncoder;
-  /** Lets long lists take turns: only one of them computes a slice at a time. */
+  /** Lets requests for long lists take turns: only one request computes a slice at a time. */
   sliceTurns: SliceTurns;
   logger: Logger;
   now: () => number;

@@ -6,10 +6,9 @@ import { request as secureRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import type { TestServer } from './test-server.fixture.ts';
 
-/** Where a test server listens. */
 type Endpoint = Pick<TestServer, 'socketPath' | 'port' | 'certificate'>;
 
-/** The ways in which test clients connect to the server. */
+/** The transports over which tests connect to a test server. */
 export const WAYS = ['the unix socket', 'HTTP/1.1 over TLS', 'HTTP/2 over TLS'] as const;
 
 export type Way = (typeof WAYS)[number];
@@ -69,7 +68,6 @@ export async function send(server: Endpoint, way: Way, call: Call): Promise<Answ
   return { status, headers, text, json: () => JSON.parse(text) };
 }
 
-/** Yields a watch's events as they arrive. */
 export async function* eventsOf(body: Readable): AsyncGenerator<Json> {
   let rest = '';
   for await (const chunk of body) {

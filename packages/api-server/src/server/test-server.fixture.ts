@@ -39,7 +39,7 @@ export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymo
   strangers?: StrangerConnections;
   /** Decides whether a request is authorized. Default: all requests are. */
   decide?: (attributes: AuthorizationAttributes) => Verdict['decision'];
-  /** Replacements for registry functions of all resources. */
+  /** Functions that replace registry functions of all resources. */
   resource?: Partial<ServedResource>;
 };
 
@@ -51,7 +51,7 @@ export class TestServer implements AsyncDisposable {
   /** All requests that were authorized, e.g. `alice list pods x/`. */
   readonly authorized: string[] = [];
   readonly errors: unknown[] = [];
-  /** Number of requests over TLS, each of which is authenticated. */
+  /** Number of calls to the server's authenticator: one for each request over TLS. */
   authentications = 0;
   readonly listeners: ApiListeners;
   readonly handler: RequestHandler;

@@ -38,8 +38,8 @@ export async function patchOne(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * Waits for the request's turn as if its body were large, if the stored object is large: even a small patch to such an object takes as much
- * time.
+ * If the stored object is large, waits until the request may be processed, as a request with a large body does: even a small patch to a
+ * large object takes as much time.
  */
 async function takeTurn(request: ResourceRequest): Promise<void> {
   const { largeBody, signal } = request.exchange;

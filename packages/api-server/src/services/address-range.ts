@@ -71,7 +71,10 @@ export class AddressRange {
     return this.#firstFree(begin, this.#last, isTaken) ?? this.#firstFree(1, begin - 1, isTaken);
   }
 
-  /** Offset of the last usable address. The last address of an IPv4 range is the broadcast address and not usable. */
+  /**
+   * Offset of the last usable address from the start of the range. The last address of an IPv4 range is the broadcast address and therefore
+   * not usable.
+   */
   get #last(): number {
     return this.family === 'IPv4' ? this.#size - 2 : this.#size - 1;
   }

@@ -24,7 +24,7 @@ const specOf = ({ spec }: ApiObject) =>
 function setUp(ranges: readonly [AddressRange, ...AddressRange[]] = [RANGE]) {
   const store = new MemoryStore();
   const allocator = new ServiceAllocator(store, ranges);
-  /** Allocates a service's addresses and ports as when it is created, and stores the service if there are no errors. */
+  /** Allocates addresses and ports as for the creation of a service, and stores the service if there are no errors. */
   const create = (name: string, spec: Spec) => {
     const { object, errors, end } = allocator.allocate(service(name, spec), undefined);
     if (errors.length === 0) store.create({ resource: 'services', namespace: 'x', name }, object);

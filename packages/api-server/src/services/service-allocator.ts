@@ -31,9 +31,15 @@ import {
 export class ServiceAllocator {
   readonly #store: ObjectStore;
   readonly #ranges: readonly [AddressRange, ...AddressRange[]];
-  /** Values of services being written. Cached as well, because many writes may be waiting for admission webhooks. */
+  /**
+   * UID, cluster IPs and node ports of services whose writes are not finished. Cached, because many writes might be waiting for admission
+   * webhooks.
+   */
   readonly #reserved = new Map<ApiObject, ServiceValues>();
-  /** Values of stored services. Cached because decoding services with thousands of ports on every write would take seconds. */
+  /**
+   * UID, cluster IPs and node ports of stored services. Cached, because decoding services with thousands of ports on every write would take
+   * seconds.
+   */
   readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
   /** `ranges`: one range of cluster IPs, or one per IP family. The family of the first range is the default for services. */
@@ -68,7 +74,7 @@ export class ServiceAllocator {
     return [first.family, ...more.map(({ family }) => family)];
   }
 
-  /** Checks the addresses requested by the client, and assigns one for each of the service's remaining families. */
+  /** Checks the cluster IPs requested by the client, and assigns one for each IP family of the service for which none is requested. */
   #withClusterIps(service: ApiObject, used: ReadonlySet<string>): Assigned {
     if (typeOf(service) === 'ExternalName' || isHeadless(service)) return { object: service, errors: [] };
     const given = clusterIpsOf(service);
@@ -84,7 +90,7 @@ export class ServiceAllocator {
     };
   }
 
-  /** Returns a free address of a family. Throws `ApiError` if there is none. */
+  /** Returns a free address of an IP family. Throws `ApiError` if there is none. */
   #choose(family: string, used: ReadonlySet<string>): string {
     const ip = this.#ranges.find((range) => range.family === family)?.choose((one) => used.has(one));
     if (ip === undefined) throw internalError('failed to allocate a serviceIP: range is full');

@@ -40,7 +40,7 @@ export function bindingHandler(registries: Registries, admission: Admission): Su
   };
 }
 
-/** Returns a 500 error without a reason, because upstream does not convert these errors to a proper Status. */
+/** Returns a 500 error without a reason for errors in a Binding, because upstream does not convert them to an Invalid Status. */
 function unknownError(errors: readonly FieldError[]): ApiError {
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   return new ApiError(500, '', { message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` });

@@ -5,7 +5,7 @@ import type { ResourceRequest } from '../server/server-parts.ts';
 
 /**
  * Runs admission for a request that connects the client to another server (the CONNECT operation). `options`: the decoded parameters.
- * Returns them as changed by admission; the values may be of any type. Throws `ApiError` if the request is denied.
+ * Returns the options as changed by admission; their values can be of any type. Throws `ApiError` if the request is denied.
  */
 export async function admitConnect(
   request: ResourceRequest,

@@ -160,7 +160,7 @@ const admissionOf = (mutate: (options: ApiObject) => ApiObject = (options) => op
   validate: async () => undefined,
 });
 
-/** A client's connection after the protocol upgrade. */
+/** A client's connection after a protocol upgrade. `head`: the first bytes received on it. `headers`: those of the 101 response. */
 export type Upgraded = { socket: Duplex; head: Buffer; headers: IncomingMessage['headers'] };
 
 /** Requests a protocol upgrade over the unix socket. Returns the connection or, if the upgrade is refused, the response. */

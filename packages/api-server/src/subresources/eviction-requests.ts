@@ -101,7 +101,7 @@ function budgetsOf(store: ObjectStore, pod: ApiObject): ApiObject[] {
   return objects.map((object) => object.decode()).filter(selects);
 }
 
-/** Whether the budget allows evicting pods that are not ready without counting them. */
+/** Whether the budget allows evicting an unready pod without consuming one of its disruptions. */
 function mayEvictUnready(budget: ApiObject, pod: ApiObject): boolean {
   const conditions = (objectAt(pod, 'status')?.conditions ?? []) as { type?: string; status?: string }[];
   if (isConditionTrue(conditions, 'Ready')) return false;

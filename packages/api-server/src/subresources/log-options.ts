@@ -61,7 +61,10 @@ export function validateLogOptions(options: PodLogOptions): FieldError[] {
   return errors;
 }
 
-/** Returns the query for the kubelet's log path. `stream` is omitted unless it selects one, because not all kubelets accept it. */
+/**
+ * Returns the query for the kubelet's container log path. `stream` is omitted unless it selects a single stream, because not all kubelets
+ * accept the parameter.
+ */
 export function kubeletLogQuery(options: PodLogOptions): string {
   const { sinceTimeMs, stream } = options;
   const sinceTime = sinceTimeMs === undefined ? undefined : new Date(sinceTimeMs).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -46,14 +46,15 @@ async function proxy(
   await forwardRequest(exchange, { backend, path, prefix: encodedPath(prefixOf(info)) });
 }
 
-/** Redirects the client to the path with a trailing slash, because relative links in a backend's pages only work with it. */
+/** Redirects the client to the same path with a trailing slash, because relative links in a backend's pages only work with the slash. */
 function redirectToRoot({ writer, info }: ResourceRequest, query: string): Promise<void> {
   const location = `${encodedPath(prefixOf(info))}/${query}`;
   return writer.bytes(301, { contentType: '', parts: [] }, { location });
 }
 
 /**
- * Returns the path up to and including `proxy`. It starts with a single slash, because whatever follows two would be taken for a host name.
+ * Returns the request path up to and including `proxy`, with a single leading slash: a path with two would be interpreted as starting with
+ * a host name.
  */
 function prefixOf({ path, parts }: ResourceRequest['info']): string {
   const behind = parts.slice(3).join('/');

@@ -28,7 +28,7 @@ export function scaleHandler(
   };
 }
 
-/** Reads the new Scale, or the patch. */
+/** Reads the new Scale (update) or the patch (patch, apply) from the request body. */
 async function scaleWrite(request: ResourceRequest): Promise<{ write: ScaleWrite; context: RequestContext }> {
   const { exchange, info } = request;
   if (info.verb === 'update') {

@@ -24,7 +24,9 @@ export function serviceBackend(store: ObjectStore, namespace: string, target: Pr
   return networkBackend({ scheme: scheme || 'http', ...found });
 }
 
-/** Returns the name of the requested port, which is how endpoints refer to it. A number is looked up in the service's ports. */
+/**
+ * Returns the name of the requested service port, because endpoints refer to ports by name. A number is looked up in the service's ports.
+ */
 function portNameOf({ store, namespace }: Place, { name, port }: ProxyTarget): string {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const service = store.get({ resource: 'services', namespace, name })?.decode();

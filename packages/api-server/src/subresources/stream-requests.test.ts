@@ -37,7 +37,7 @@ async function refusal(node: ConnectedNode, path: string, method?: string): Prom
   return `${code} ${reason}: ${message}`;
 }
 
-/** Returns everything that the server sends on an upgraded connection until it ends it. */
+/** Returns everything that the server sends on an upgraded connection until the server closes the connection. */
 async function rest({ socket, head }: Pick<Upgraded, 'socket' | 'head'>): Promise<string> {
   const chunks: Buffer[] = [head, ...(await socket.toArray())];
   return Buffer.concat(chunks).toString();

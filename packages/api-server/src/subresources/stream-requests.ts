@@ -69,7 +69,7 @@ const KUBELET_PATHS: Readonly<Record<StreamKind, string>> = {
   portforward: 'portForward',
 };
 
-/** Returns the query for the kubelet's path. */
+/** Returns the query for the kubelet's exec, attach or port-forward path. */
 function kubeletQuery(kind: StreamKind, options: JsonObject): URLSearchParams {
   if (kind === 'portforward') {
     const ports = listAt(options, 'ports').filter((one) => typeof one === 'number');
@@ -83,7 +83,7 @@ function kubeletQuery(kind: StreamKind, options: JsonObject): URLSearchParams {
   ]);
 }
 
-/** Stream names in the API and in the kubelet. */
+/** Boolean options of exec and attach in the API, each with its name in the kubelet's query. */
 const CHOICES = [
   ['stderr', 'error'],
   ['stdin', 'input'],

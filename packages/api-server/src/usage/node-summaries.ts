@@ -3,7 +3,7 @@ import { errorMessage, gatherBytes, isRecord, type Logger, withTimeout } from '@
 import { answerTo } from '../backends/backend-response.ts';
 import type { NodeConnector } from '../backends/node-connector.ts';
 
-/** The kubelet's path for CPU and memory only. Other statistics would require it to measure files. */
+/** The kubelet's path for statistics of CPU and memory only. For other statistics, the kubelet would have to measure disk usage. */
 const PATH = '/stats/summary?only_cpu_and_memory=true';
 const TIMEOUT_MS = 10_000;
 /** Maximum size of a kubelet's response. The statistics of a thousand containers take about 1 MiB. */
@@ -15,7 +15,10 @@ export type Use = { atMs: number; cpuNanoCores: number; memoryBytes: number };
 export type PodUse = { namespace: string; name: string; containers: { name: string; use: Use }[] };
 
 export type NodeUse = {
-  /** Usage of the whole node. Undefined after a kubelet start until it has taken two measurements, which CPU usage requires. */
+  /**
+   * Usage of the whole node. Undefined until the kubelet has taken two measurements after its start, because CPU usage is computed from
+   * two.
+   */
   node: Use | undefined;
   /** Usage of each pod. A pod is omitted if the usage of one of its running containers is unknown. */
   pods: PodUse[];
@@ -56,7 +59,7 @@ async function readSummary(connector: NodeConnector, nodeName: string, signal: A
   }
 }
 
-/** Decodes a summary. Values of the wrong type are ignored, because the summary may be from any kubelet. */
+/** Decodes a kubelet's statistics summary. Values of the wrong type are ignored, because the node might run any kubelet. */
 export function decodeUse(summary: unknown): NodeUse {
   const { node, pods } = isRecord(summary) ? summary : {};
   return { node: useOf(node), pods: listOf(pods).flatMap((pod) => podUse(pod) ?? []) };

@@ -10,7 +10,7 @@ import type { NodeUse, PodUse, Use } from './node-summaries.ts';
 
 /** Both versions have the same fields. Kubernetes 1.36 clients use v1beta1; 1.37 adds v1. */
 const VERSIONS = ['v1', 'v1beta1'];
-/** Value of `window`: the kubelet computes CPU usage from two measurements ten seconds apart. */
+/** Value of the field `window`: the kubelet computes CPU usage from two measurements ten seconds apart. */
 const WINDOW = '10s';
 
 export type UsageParts = { store: ObjectStore; connector: NodeConnector; logger: Logger; now: () => number };
@@ -78,7 +78,7 @@ async function usesOf(all: readonly string[], parts: UsageParts, signal: AbortSi
   return new Map(names.flatMap((name, index) => (uses[index] === undefined ? [] : [[name, uses[index]] as const])));
 }
 
-/** Whether the node lifecycle controller no longer sees the node's heartbeats. */
+/** Whether the node's heartbeats have stopped according to the node lifecycle controller. */
 const isLost = (node: ApiObject | undefined): boolean =>
   node !== undefined &&
   objectsAt(node, 'status', 'conditions').some(({ type, status }) => type === 'Ready' && status === 'Unknown');
@@ -102,7 +102,7 @@ function measuredPod({ containers }: PodUse) {
   return { ...measured({ atMs }), containers: containers.map(({ name, use }) => ({ name, usage: usageOf(use) })) };
 }
 
-/** Formats usage as quantities, in the same notation as metrics-server. */
+/** Formats CPU and memory usage as quantities, in the same notation as metrics-server. */
 const usageOf = ({ cpuNanoCores, memoryBytes }: Use) => ({
   cpu: cpuNanoCores === 0 ? '0' : `${cpuNanoCores}n`,
   memory: memoryBytes < 1024 ? `${memoryBytes}` : `${Math.round(memoryBytes / 1024)}Ki`,

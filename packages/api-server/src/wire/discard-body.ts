@@ -7,7 +7,7 @@ import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.t
 const MAX_DISCARDED_BYTES = 16 << 20;
 const MAX_DISCARD_MS = 5_000;
 
-/** Whether the client has sent, or may still send, unread parts of the body. */
+/** Whether there are parts of the request body that have not been read, including parts that the client has not sent yet. */
 export const hasUnreadBody = (request: HttpRequest): boolean =>
   !request.readableEnded &&
   !request.destroyed &&

@@ -19,14 +19,20 @@ export type OutputEvent =
   | { type: 'ERROR'; status: FailureStatus };
 
 export type EventEncoding = ResourceEncoding & {
-  /** Whether this is the watch's first event. Only the first event's table includes the column definitions. */
+  /**
+   * Whether this is the watch's first event. If the client requested tables, only the table of the first event includes the column
+   * definitions.
+   */
   isFirst: boolean;
 };
 
 /** The buffers that make up an encoded event, to be written in order. */
 type Frame = readonly Uint8Array[];
 
-/** An object's encoded frames by format. `second`: the time for which a table's ages were computed, in Unix seconds. */
+/**
+ * The encoded frames of an event's object, by output format. `second`: the time, in Unix seconds, for which the ages in a table were
+ * computed.
+ */
 type Frames = Map<string, { frame: Promise<Frame>; second: number }>;
 
 const FRAME_END = Buffer.from('}\n');
@@ -95,8 +101,8 @@ function bookmarkOf(
 }
 
 /**
- * Returns the encoding for an event. For the bookmark that ends the initial events, it makes table rows include the metadata, because that
- * is where clients look for the annotation.
+ * Returns the encoding for an event. For the bookmark that marks the end of the initial events, table rows include the object's metadata,
+ * because that is where clients look for the annotation.
  */
 function withInitialEnd(event: OutputEvent, encoding: EventEncoding): EventEncoding {
   const isEnd = event.type === 'BOOKMARK' && event.isInitialEnd && encoding.includeObject === 'None';

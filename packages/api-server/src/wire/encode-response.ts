@@ -72,8 +72,8 @@ export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): 
 const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 /**
- * Whether the table's rows are sorted, in which case all rows are needed before the first one can be sent. Only the flow control kinds have
- * sorted tables; administrators create these objects, so there are few of them.
+ * Whether the rows of the resource's table are sorted, so that all rows are needed before the first one can be sent. Only the flow control
+ * kinds have sorted tables; administrators create these objects, so there are few of them.
  */
 const isOrdered = ({ format, resource }: ResourceEncoding): boolean =>
   format.convertTo?.kind === 'Table' && resource.group === 'flowcontrol.apiserver.k8s.io';
@@ -83,7 +83,10 @@ const LIST_END = Buffer.from(']}\n');
 const areStored = (objects: readonly AnyObject[]): objects is readonly StoredObject[] =>
   objects.every((object) => object instanceof StoredObject);
 
-/** As in upstream, lists of custom kinds always have a `continue` field, even if it is empty. */
+/**
+ * Returns the fields of a list other than its items. As in upstream, lists of custom kinds always have a `continue` field, even if it is
+ * empty.
+ */
 const listHead = (page: ObjectPage, { schema, resource }: ResourceEncoding): JsonObject => ({
   kind: resource.listKind ?? listKind(resource.kind),
   apiVersion: apiVersionOf(resource),
@@ -121,7 +124,7 @@ export async function listValue(
   }
 }
 
-/** List items have neither kind nor apiVersion, except those of custom kinds. */
+/** Returns an object as a list item: without kind and apiVersion, unless it is of a custom kind. */
 const itemOf = ({ kind, apiVersion, ...item }: JsonObject, { schema, resource }: ResourceEncoding): JsonObject =>
   isCustomKind(schema, resource) ? { apiVersion, kind, ...item } : item;
 

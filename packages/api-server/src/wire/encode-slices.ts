@@ -91,7 +91,7 @@ async function* protobufItems(list: SlicedList): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Returns the list without elements, and the name of the field for the elements. */
+/** Returns the list without its elements, and the name of the field that holds the elements. */
 async function emptyOf({ listWith }: SlicedList): Promise<[field: string, empty: JsonObject]> {
   const empty = await listWith([]);
   return [Object.keys(empty).at(-1)!, empty];

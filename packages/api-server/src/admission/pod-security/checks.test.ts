@@ -6,7 +6,7 @@ import type { Level } from './policy.ts';
 type Spec = Record<string, unknown>;
 type Options = { version?: number; annotations?: Record<string, string> };
 
-/** Checks that a pod has these violations of a level, formatted on one line. */
+/** Checks the violations that a pod has of a Pod Security level, formatted on one line. */
 function check(
   level: Level,
   spec: Spec,

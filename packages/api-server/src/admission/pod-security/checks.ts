@@ -18,13 +18,13 @@ import { hostPathVolumes, restrictedVolumes } from './volume-checks.ts';
 /** A check that applies from minor version `since` on. `overrides`: the baseline check it replaces. */
 type VersionedCheck = { since: number; check: CheckPod; overrides?: string };
 
-/** Skips the check for Windows pods, to which the setting does not apply. */
+/** Returns a check that skips Windows pods, to which the checked setting does not apply. */
 const unlessWindows =
   (check: CheckPod): CheckPod =>
   (pod) =>
     isWindows(pod) ? undefined : check(pod);
 
-/** Skips the check for pods with a user namespace, where root is not root on the host. */
+/** Returns a check that skips pods with a user namespace, because root in them is not root on the host. */
 const unlessUserNamespace =
   (check: CheckPod): CheckPod =>
   (pod) =>

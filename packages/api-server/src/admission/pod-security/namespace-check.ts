@@ -37,7 +37,10 @@ function described(names: readonly string[]): string {
   return `${first} (and ${others} other ${others === 1 ? 'pod' : 'pods'})`;
 }
 
-/** Moves one pod of each controller to the front, because a controller's pods are alike. */
+/**
+ * Moves one pod of each controller to the front, so that `MAX_PODS` excludes as few controllers as possible. The pods of a controller are
+ * alike.
+ */
 function prioritized(pods: readonly ApiObject[]): ApiObject[] {
   const seen = new Set<string>();
   const isRepeated = ({ metadata }: ApiObject) => {

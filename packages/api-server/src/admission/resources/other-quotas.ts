@@ -94,7 +94,7 @@ function nodePortsOf(service: ApiObject, type: string): number {
  */
 const ALIASES = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
 
-/** Counts the objects of any other resource. */
+/** Returns the evaluator for a resource without an evaluator of its own, which only counts objects. */
 function countQuota(resource: string): QuotaEvaluator {
   const names = [`count/${resource}`, ...(ALIASES.includes(resource) ? [resource] : [])];
   return {

@@ -5,7 +5,7 @@ import { type Amount, type Amounts, amountsOf, podAmounts } from './resource-amo
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const NAMES = ['count/pods', 'pods', ...COMPUTE.flatMap((name) => [name, `requests.${name}`, `limits.${name}`])];
-/** If a quota limits one of these names, each container must set it unless it is set at pod level. */
+/** Resource names for which quotas are strict: if a quota limits one of these, each container must set it, unless the pod sets it. */
 const REQUIRED = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
 /** Counts pods and sums the requests and limits of non-terminal pods. */

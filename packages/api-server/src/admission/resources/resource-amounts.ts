@@ -31,7 +31,7 @@ export function hasSameAmounts(a: JsonObject | undefined, b: JsonObject | undefi
   return one.size === other.size && [...one].every(([name, { nanos }]) => other.get(name)?.nanos === nanos);
 }
 
-/** Combines two resource lists. Amounts present in only one of them are copied unchanged. */
+/** Combines two resource lists. Amounts that occur in only one of the lists are copied unchanged. */
 function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) => Amount): Amounts {
   const all = new Map(a);
   for (const [name, amount] of b) all.set(name, all.has(name) ? combine(all.get(name) ?? ZERO, amount) : amount);

@@ -72,7 +72,7 @@ test('a binding gets missing subjects, and is recreated if it refers to another 
   assert.deepEqual(reconcileBinding(other, expected), { operation: 'recreate', object: expected });
 });
 
-/** Writes RBAC objects to a store and logs the operations. */
+/** Returns a writer that stores RBAC objects and logs its operations. */
 function writerOf(store: MemoryStore, log: string[]): PolicyWriter {
   const note = (verb: string, { kind, metadata }: Role | RoleBinding) => log.push(`${verb} ${kind} ${metadata.name}`);
   const revisionOf = (object: Role | RoleBinding) => store.get(keyOf(object))!.revision;

@@ -40,7 +40,7 @@ const isProtected = ({ metadata }: Role | RoleBinding): boolean => metadata.anno
 const updated = <T>(existing: T, object: T): Reconciliation<T> =>
   isDeepStrictEqual(existing, object) ? NOTHING : { operation: 'update', object };
 
-/** Adds the expected labels and annotations. Existing ones take precedence. */
+/** Adds the expected labels and annotations. Existing values take precedence. */
 function withExpectedMetadata<T extends Role | RoleBinding>(existing: T, { metadata }: T): T {
   const labels = { ...metadata.labels, ...existing.metadata.labels };
   const annotations = { ...metadata.annotations, ...existing.metadata.annotations };

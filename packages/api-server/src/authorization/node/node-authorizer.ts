@@ -48,7 +48,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return { rules: [], isIncomplete: true, errors: ['node authorizer does not support user rule resolution'] };
   }
 
-  /** Returns `undefined` if the request is allowed. Otherwise returns the reason, which may be ''. */
+  /** Returns why the request is not allowed, possibly '', or `undefined` if it is allowed. */
   #refusalOf(attributes: AuthorizationAttributes, node: string): string | undefined {
     const { isResourceRequest, apiGroup, resource } = attributes;
     const own = NODE_RULES.get(apiGroup === '' ? resource : `${resource}.${apiGroup}`);

@@ -30,7 +30,7 @@ export class NodeRelations {
     this.#store = store;
   }
 
-  /** Whether the object's `spec.nodeName` is this node. */
+  /** Whether the requested object's `spec.nodeName` is this node. */
   names(node: string, resource: string, requested: Requested): boolean {
     const object = this.#store.get({ resource, ...requested })?.decode();
     return object !== undefined && nodeNameOf(object) === node;

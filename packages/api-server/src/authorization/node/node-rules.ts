@@ -5,29 +5,29 @@ import type { NodeRelations, Requested } from './node-relations.ts';
 
 type Requestor = { node: string; relations: NodeRelations };
 
-/** Checks a kubelet's request. Returns `undefined` if it is allowed, otherwise the reason, which may be ''. */
+/** Checks a kubelet's request. Returns `undefined` if it is allowed, otherwise the reason, possibly ''. */
 type NodeRule = (attributes: AuthorizationAttributes, requestor: Requestor) => string | undefined;
 
-/** Whether the requested object is related to the node. */
+/** Whether the requested object is related to the kubelet's node: a pod on the node refers to it, or it is assigned to the node. */
 type Relation = (requestor: Requestor, requested: Requested) => boolean;
 
 const ALLOWED = undefined;
 const LEASE_NAMESPACE = 'kube-node-lease';
 const SINGLE = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** Matches objects referenced by a pod on the node. */
+/** Returns the relation of objects that a pod on the node refers to. */
 const referred =
   (kind: string): Relation =>
   ({ node, relations }, { namespace, name }) =>
     relations.hasPodWith(node, namespace, `${kind}/${name}`);
 
-/** Matches objects assigned to the node by `spec.nodeName`. */
+/** Returns the relation of objects assigned to the node by `spec.nodeName`. */
 const assigned =
   (resource: string): Relation =>
   ({ node, relations }, requested) =>
     relations.names(node, resource, requested);
 
-/** Allows requests for objects related to the node. */
+/** Returns a rule that allows requests for objects with the given relation to the node. */
 function related(relation: Relation): NodeRule {
   return ({ namespace, name }, requestor) => {
     if (name === '') return 'No Object name found';
@@ -36,7 +36,9 @@ function related(relation: Relation): NodeRule {
   };
 }
 
-/** Allows reading a related object: get, and list or watch of this object alone. */
+/**
+ * Returns a rule that allows reading an object with the given relation to the node: getting it, and listing or watching this object alone.
+ */
 function readRelated(relation: Relation): NodeRule {
   const check = related(relation);
   return (attributes, requestor) => {
@@ -48,7 +50,6 @@ function readRelated(relation: Relation): NodeRule {
   };
 }
 
-/** Allows getting a related object. */
 function getRelated(relation: Relation): NodeRule {
   const check = related(relation);
   return (attributes, requestor) => {

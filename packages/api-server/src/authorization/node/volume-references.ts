@@ -4,8 +4,8 @@ import { type ApiObject, textAt, valueAt } from '@podwright/kube-kinds';
 export type VolumeReferences = { claim: string; secrets: readonly string[] };
 
 /**
- * Volume sources with a `secretRef` field. If the reference has no namespace, sources in the first list default to the claim's namespace;
- * those in the second list have no default.
+ * Volume sources with a `secretRef` field. A reference without a namespace uses the claim's namespace for the sources in
+ * `IN_CLAIM_NAMESPACE`, and has no default for those in `IN_OWN_NAMESPACE`.
  */
 const IN_CLAIM_NAMESPACE = ['cephfs', 'flexVolume', 'iscsi', 'rbd', 'scaleIO'];
 const IN_OWN_NAMESPACE = ['cinder', 'storageos'];
