@@ -89,6 +89,7 @@ export { didYouMean } from './suggest.ts';
 export { SpanStore } from './tracing/span-store.ts';
 export { formatTraceparent, parseTraceparent, TRACEPARENT, type TraceContext } from './tracing/trace-context.ts';
 export { newTrace, type Span, Tracer, type TraceWork, type TracingOptions, untraced } from './tracing/tracer.ts';
+export { TurnQueue } from './turn-queue.ts';
 export { describeUndoFailures, Undo, type UndoFailure } from './undo.ts';
 export { BUILD, COMMIT, RUNTIME_NAME, VERSION } from './version.ts';
 export { counted, repeatedError, shownError } from './words.ts';

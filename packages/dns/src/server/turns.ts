@@ -1,3 +1,4 @@
+import { TurnQueue } from '@podwright/base';
 import { TURN_MS } from './limits.ts';
 
 /**
@@ -5,26 +6,22 @@ import { TURN_MS } from './limits.ts';
  * do other work every `TURN_MS`.
  */
 export class Turns {
-  /** The waiting tasks of each client. The client whose turn is next comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>();
-  #count = 0;
+  /** The waiting tasks of each client. */
+  readonly #waiting = new TurnQueue<() => void>();
   #isScheduled = false;
 
   /** Total number of waiting tasks of all clients. */
   get waiting(): number {
-    return this.#count;
+    return this.#waiting.size;
   }
 
   /** Number of waiting tasks of a client. */
   waitingOf(client: string): number {
-    return this.#waiting.get(client)?.length ?? 0;
+    return this.#waiting.sizeOf(client);
   }
 
   add(client: string, piece: () => void): void {
-    const pieces = this.#waiting.get(client);
-    this.#count++;
-    if (pieces === undefined) this.#waiting.set(client, [piece]);
-    else pieces.push(piece);
+    this.#waiting.add(client, piece);
     this.#schedule();
   }
 
@@ -43,12 +40,8 @@ export class Turns {
 
   #run(): void {
     const endMs = performance.now() + TURN_MS;
-    for (const [client, pieces] of this.#waiting) {
-      const piece = pieces.shift();
-      this.#count--;
-      this.#waiting.delete(client);
-      if (pieces.length > 0) this.#waiting.set(client, pieces); // after the other clients
-      piece?.();
+    for (let piece = this.#waiting.take(); piece !== undefined; piece = this.#waiting.take()) {
+      piece();
       if (performance.now() >= endMs) return;
     }
   }

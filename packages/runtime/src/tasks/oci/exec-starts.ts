@@ -1,4 +1,4 @@
-import { raceAbort, Timer } from '@podwright/base';
+import { raceAbort, Timer, TurnQueue } from '@podwright/base';
 
 /** Maximum number of concurrent starts of commands with streams. */
 const MAX_STARTS = 16;
@@ -15,8 +15,8 @@ const MAX_START_MS = 2000;
 export class ExecStarts {
   readonly #max: number;
   readonly #maxStartMs: number;
-  /** Command starts that are waiting, by task. The task whose turn is next comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** Command starts that are waiting, by task. */
+  readonly #waiting = new TurnQueue<() => void>();
   #running = 0;
 
   constructor({ max = MAX_STARTS, maxStartMs = MAX_START_MS } = {}) {
@@ -47,37 +47,20 @@ export class ExecStarts {
 
   async #turn(task: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const own = this.#waiting.get(task);
-    if (own === undefined) this.#waiting.set(task, [resolve]);
-    else own.push(resolve);
+    this.#waiting.add(task, resolve);
     try {
       await raceAbort(promise, signal);
     } catch (error) {
       // if the turn was granted just before the abort, pass it on to the next start
-      if (!this.#remove(task, resolve)) this.#next();
+      if (!this.#waiting.remove(task, resolve)) this.#next();
       throw error;
     }
   }
 
-  #remove(task: string, resolve: () => void): boolean {
-    const own = this.#waiting.get(task) ?? [];
-    const at = own.indexOf(resolve);
-    if (at !== -1) own.splice(at, 1);
-    if (own.length === 0) this.#waiting.delete(task);
-    return at !== -1;
-  }
-
   /** Lets the next waiting start proceed, or frees the slot if none is waiting. Called once a command is running or has failed to start. */
   #next(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#running -= 1;
-      return;
-    }
-    const [task, own] = next;
-    this.#waiting.delete(task);
-    const first = own.shift()!;
-    if (own.length > 0) this.#waiting.set(task, own); // behind the others
-    first();
+    const next = this.#waiting.take();
+    if (next === undefined) this.#running -= 1;
+    else next();
   }
 }
