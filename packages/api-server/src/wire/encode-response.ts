@@ -62,9 +62,9 @@ export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): 
   }
   const listWith = (some: readonly AnyObject[]) => listValue({ ...page, objects: some }, format.convertTo, encoding);
   if (areStored(objects) && !isOrdered(encoding) && sizeOf(objects) > MAX_WHOLE_BYTES) {
-    await listWith([]); // throws if the list cannot be converted
+    const empty = await listWith([]); // throws if the list cannot be converted
     const { schema, turn } = encoding;
-    return slicedList({ objects, listWith, format, schema, turn });
+    return slicedList({ objects, empty, listWith, format, schema, turn });
   }
   return encodeValue(await listWith(objects), format, encoding.schema);
 }

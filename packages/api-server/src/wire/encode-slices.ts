@@ -13,11 +13,12 @@ import { decoded } from './response-content.ts';
 export type SlicedBody = { contentType: string; slices: AsyncIterable<Uint8Array> };
 
 /**
- * A list to encode. `listWith` returns the list as JSON, containing only the given objects; the field that holds the list's elements must
- * be its last one.
+ * A list to encode. `listWith` returns the list as JSON, containing only the given objects, and `empty` is the list without objects; the
+ * field that holds the list's elements must be its last one.
  */
 export type SlicedList = {
   objects: readonly StoredObject[];
+  empty: JsonObject;
   listWith: (objects: readonly StoredObject[]) => Promise<JsonObject>;
   format: OutputFormat;
   schema: Schema;
@@ -39,8 +40,7 @@ export function slicedList(list: SlicedList): SlicedBody {
 
 async function* jsonSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   const { isPretty } = list.format;
-  const [, empty] = await emptyOf(list);
-  const text = JSON.stringify(empty, null, isPretty ? 2 : undefined);
+  const text = JSON.stringify(list.empty, null, isPretty ? 2 : undefined);
   let before = isPretty ? `${text.slice(0, -']\n}'.length)}\n` : text.slice(0, -']}'.length);
   for await (const elements of elementsOf(list, SLICE_BYTES)) {
     yield Buffer.from(before + (isPretty ? indented(elements) : JSON.stringify(elements).slice(1, -1)));
@@ -54,7 +54,8 @@ const indented = (elements: readonly unknown[]): string =>
   `  ${JSON.stringify(elements, null, 2).slice('[\n'.length, -'\n]'.length).replaceAll('\n', '\n  ')}`;
 
 async function* yamlSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
-  const [field, empty] = await emptyOf(list);
+  const { empty } = list;
+  const field = fieldOf(list);
   for (const name of Object.keys(empty).sort()) {
     if (name !== field) yield Buffer.from(await yamlText({ [name]: empty[name] }));
     else {
@@ -76,8 +77,7 @@ async function yamlElements(elements: readonly unknown[]): Promise<string> {
 async function* protobufSlices(list: SlicedList): AsyncGenerator<Uint8Array> {
   let itemsBytes = 0;
   for await (const items of protobufItems(list)) itemsBytes += items.length;
-  const [, empty] = await emptyOf(list);
-  const { begin, end } = listFrame(list.schema, empty, itemsBytes);
+  const { begin, end } = listFrame(list.schema, list.empty, itemsBytes);
   yield begin;
   yield* protobufItems(list);
   yield end;
@@ -91,14 +91,11 @@ async function* protobufItems(list: SlicedList): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Returns the list without its elements, and the name of the field that holds the elements. */
-async function emptyOf({ listWith }: SlicedList): Promise<[field: string, empty: JsonObject]> {
-  const empty = await listWith([]);
-  return [Object.keys(empty).at(-1)!, empty];
-}
+/** Returns the name of the field for the list's elements. */
+const fieldOf = ({ empty }: SlicedList): string => Object.keys(empty).at(-1)!;
 
 async function* elementsOf(list: SlicedList, maxBytes: number): AsyncGenerator<unknown[]> {
-  const [field] = await emptyOf(list);
+  const field = fieldOf(list);
   for await (const objects of slicesOf(list, maxBytes)) yield (await list.listWith(objects))[field] as unknown[];
 }
 
