@@ -34,7 +34,7 @@ const ARROWS: Record<string, string[]> = {
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
   controllers: ['base', 'kube-api', 'kube-client'],
   dns: ['base', 'host', 'kube-api', 'kube-client'],
-  proxy: ['base', 'system', 'kube-api', 'kube-client'],
+  proxy: ['base', 'host', 'system', 'kube-api', 'kube-client'],
   'kube-view': ['base', 'kube-api'],
   dashboard: ['base', 'kube-api', 'kube-client', 'kube-view', 'streaming'],
   scheduling: ['base', 'kube-api', 'kube-client'],

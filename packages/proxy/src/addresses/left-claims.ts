@@ -1,12 +1,12 @@
 /** Finds and removes what killed nodes left behind on this host: addresses, nf_tables tables and locks. */
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
+import { namesInSync } from '@podwright/host';
 import { NetlinkSockets, removeAddress, removeTable } from '@podwright/system';
 import { LOOPBACK, onLoopback, readHostNetwork } from './host-network.ts';
 import {
   hasRoot,
   type NodeClaim,
-  namesIn,
   ownNetworkNamespace,
   placeOfNode,
   placesOfNodes,
@@ -38,7 +38,7 @@ type Claims = { dead: DeadClaim[]; deadRanges: string[] };
 
 /** Returns what exited nodes left behind on this host, which the next node to start will remove. Requires root. */
 export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
-  if (namesIn(directory).length === 0) return [];
+  if (namesInSync(directory).length === 0) return [];
   const endTurn = await takeTurn(directory);
   try {
     const { dead } = lookAt(directory, undefined);
@@ -59,7 +59,7 @@ export async function findLeftClaims(directory: string): Promise<LeftClaim[]> {
  * everything that its earlier process left is removed. Failures are logged.
  */
 export async function removeLeftClaims(directory: string, root: string, logger: Logger): Promise<void> {
-  if (namesIn(directory).length === 0) return;
+  if (namesInSync(directory).length === 0) return;
   try {
     const endTurn = await takeTurn(directory);
     try {
@@ -147,7 +147,7 @@ export function lookAt(directory: string, starting: StartingNode | undefined): C
     if (claim !== undefined) (isEnded ? ended : living).push({ place, claim });
     else if (isEnded && !isLockedHere) removePlace(place);
   }
-  const ranges = namesIn(directory).filter((name) => rangeOfName(name) !== undefined);
+  const ranges = namesInSync(directory).filter((name) => rangeOfName(name) !== undefined);
   const deadRanges = ranges.filter((name) => isUnlocked(join(directory, name)));
   const livingRanges = ranges.filter((name) => !deadRanges.includes(name)).map((name) => rangeOfName(name)!);
   const running = living.map(({ claim }) => claim);

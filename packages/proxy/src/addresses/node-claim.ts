@@ -3,9 +3,10 @@
  * record there before changing the host, so that the next node to start can remove what a killed node left behind (`left-claims.ts`).
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlreadyExists, isErrno, isRecord, PRIVATE_FILE, waitFor } from '@podwright/base';
+import { isAlreadyExists, isErrno, isRecord, waitFor } from '@podwright/base';
+import { namesInSync, writeFileAtomicSync } from '@podwright/host';
 import { lockDirectory } from '@podwright/system';
 
 export type NodeClaim = {
@@ -58,19 +59,9 @@ export function placeOfNode(directory: string, root: string): string {
 
 /** Returns the directories of all nodes that are running or have left a record. */
 export function placesOfNodes(directory: string): string[] {
-  return namesIn(directory)
+  return namesInSync(directory)
     .filter((name) => name.startsWith(PREFIX))
     .map((name) => join(directory, name));
-}
-
-/** Returns the names in the claims directory; none if it does not exist. */
-export function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
 }
 
 /** Reads a node's record. Returns `undefined` if there is no valid one. */
@@ -96,9 +87,7 @@ function isClaim(claim: unknown): claim is NodeClaim {
  * Writes a node's record atomically. The caller must have locked the node's directory or, if no process has locked it, must have its turn.
  */
 export function writeClaim(place: string, claim: NodeClaim): void {
-  const next = join(place, `${RECORD}.new`);
-  writeFileSync(next, JSON.stringify(claim), { mode: PRIVATE_FILE });
-  renameSync(next, join(place, RECORD));
+  writeFileAtomicSync(join(place, RECORD), JSON.stringify(claim));
 }
 
 /** Removes a node's record and lock file. The lock itself remains with its holder. */

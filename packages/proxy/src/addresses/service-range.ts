@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
+import { namesInSync } from '@podwright/host';
 import { addressBytes, addressText, lockDirectory } from '@podwright/system';
-import { hasRoot, namesIn, placesOfNodes, readClaim, tryLock } from './node-claim.ts';
+import { hasRoot, placesOfNodes, readClaim, tryLock } from './node-claim.ts';
 
 const TAKEN = 'another node of this host serves the range';
 /**
@@ -18,7 +19,7 @@ const DNS_OFFSET = 10;
  * function that unlocks the range. Throws `already_exists` if a running node serves an overlapping range.
  */
 export function lockServiceRange(directory: string, range: string): () => void {
-  for (const name of namesIn(directory)) {
+  for (const name of namesInSync(directory)) {
     const other = rangeOfName(name);
     if (other === undefined || !overlap(other, range)) continue;
     const unlock = tryLock(join(directory, name));
@@ -39,7 +40,7 @@ export function rangeOfName(name: string): string | undefined {
 
 /** Returns the Service ranges of all nodes on this host that have one, including exited nodes that may start again. */
 export function rangesOfNodes(directory: string): string[] {
-  const locked = namesIn(directory).flatMap((name) => rangeOfName(name) ?? []);
+  const locked = namesInSync(directory).flatMap((name) => rangeOfName(name) ?? []);
   const recorded = placesOfNodes(directory).flatMap((place) => readClaim(place) ?? []);
   return [...new Set([...locked, ...recorded.filter(hasRoot).flatMap(({ ranges }) => ranges)])];
 }
