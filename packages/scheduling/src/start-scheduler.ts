@@ -24,7 +24,6 @@ import {
   type StorageClass,
 } from './cluster/objects.ts';
 import { podClaims } from './cluster/pod-claims.ts';
-import { freesResources } from './cluster/resource-amounts.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import { asksForOther, mayHelp } from './queue/wake-up.ts';
 import { Scheduler } from './scheduler.ts';
@@ -132,7 +131,8 @@ function followPod({ type, object: pod }: InformerChange<Pod>, { cache, queue, s
   if (isDeleted || hasEnded(pod)) queue.clusterChanged();
   else if (isAssigned && before === undefined)
     queue.clusterChanged(hasAffinity); // it may attract others
-  else if (before !== undefined && (asksForOther(before, pod) || freesResources(before, pod))) queue.clusterChanged();
+  else if (before !== undefined && (asksForOther(before, pod) || cache.freesResources(before, pod)))
+    queue.clusterChanged();
 }
 
 function needsNode({ metadata, spec, ...pod }: Pod): boolean {

@@ -80,6 +80,15 @@ export class ClusterCache {
     return this.#assumed.has(metadata.uid);
   }
 
+  /**
+   * Whether a pod assigned to a node requests less of some resource after the change than before, for example because the node has applied
+   * a smaller size.
+   */
+  freesResources(before: Pod, after: Pod): boolean {
+    const left = this.#requests.of(after);
+    return [...this.#requests.of(before)].some(([name, amount]) => (left.get(name) ?? 0n) < amount);
+  }
+
   snapshot(): Snapshot {
     const { namespaces, claims, volumes, storageClasses, budgets } = this.#lookedUp;
     return {

@@ -93,15 +93,6 @@ function largestOf(lists: readonly (ResourceList | undefined)[]): ResourceList {
   return Object.fromEntries(largest);
 }
 
-/**
- * Whether a pod assigned to a node requests less of some resource after the change than before, for example because the node has applied a
- * smaller size.
- */
-export function freesResources(before: Pod, after: Pod): boolean {
-  const left = requestsOf(after);
-  return [...requestsOf(before)].some(([name, amount]) => (left.get(name) ?? 0n) < amount);
-}
-
 export function allocatableOf({ status }: Node): Amounts {
   const list = status?.allocatable ?? status?.capacity ?? {};
   return new Map(Object.entries(list).map(([name, text]) => [name, unitsOf(name, text)]));
