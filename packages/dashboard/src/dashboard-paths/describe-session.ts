@@ -3,7 +3,7 @@ import { isRecord, VERSION } from '@podwright/base';
 import type { ApiServer } from '../upstream/api-server.ts';
 import { type JsonCalls, unlessForbidden } from '../upstream/json-calls.ts';
 import { isAllowed, LIST_PODS } from './access-reviews.ts';
-import { findNamespaces } from './find-namespaces.ts';
+import { firstNamespace } from './find-namespaces.ts';
 
 /** The response to `GET dashboard/session`. The fields are described in README.md. */
 export type SessionInfo = {
@@ -49,8 +49,7 @@ export async function describeSession(
 async function startNamespace(api: ApiServer, calls: JsonCalls, signal: AbortSignal): Promise<string> {
   const { namespace } = api;
   if (await isAllowed(calls, { ...LIST_PODS, namespace }, signal)) return namespace;
-  const { names } = await findNamespaces(api, calls, signal);
-  return names[0] ?? namespace;
+  return (await firstNamespace(api, calls, signal)) ?? namespace;
 }
 
 /**
