@@ -66,12 +66,14 @@ function credentialsOf(record: PulledRecord | undefined, image: string): PullCre
 }
 
 /**
- * Returns the key for an image name: an existing key with the same canonical name (`busybox` is `docker.io/library/busybox`), or the name
- * without its tag.
+ * Returns the key for an image name: the name without its tag or, if that is not a key, an existing key with the same canonical name
+ * (`busybox` is `docker.io/library/busybox`).
  */
 function keyOf({ credentialMapping = {} }: PulledRecord, image: string): string {
   const name = withoutTag(image);
-  return Object.keys(credentialMapping).find((key) => canonicalName(key) === canonicalName(name)) ?? name;
+  if (Object.hasOwn(credentialMapping, name)) return name;
+  const canonical = canonicalName(name);
+  return Object.keys(credentialMapping).find((key) => canonicalName(key) === canonical) ?? name;
 }
 
 /**

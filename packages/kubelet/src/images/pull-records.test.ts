@@ -91,6 +91,16 @@ test('pulls of one image by two names are recorded under the first name', () => 
   );
 });
 
+test('of two names for one image, the pod’s own spelling counts', () => {
+  const credentialMapping = {
+    'docker.io/library/busybox': { nodePodsAccessible: true },
+    busybox: { kubernetesSecrets: [secret('u', 'h')] },
+  };
+  const record = { lastUpdatedTime: '', imageRef: ID, credentialMapping };
+  const access = (image: string) => accessTo(record, image, () => []).allowed;
+  assert.deepEqual(['busybox:1', 'docker.io/library/busybox', 'library/busybox'].map(access), [false, true, true]);
+});
+
 test('records are stored in upstream’s format, and read after a restart', async (context) => {
   const directory = scratch(context);
   const records = await PullRecords.open(directory, silentLogger);
