@@ -1,16 +1,17 @@
 import { PodwrightError } from '@podwright/base';
-import type {
-  ConfigMap,
-  Event,
-  NodeStatus,
-  ObjectMeta,
-  PersistentVolumeClaim,
-  Pod,
-  RuntimeClass,
-  Secret,
+import {
+  type ConfigMap,
+  type Event,
+  type NodeStatus,
+  type ObjectMeta,
+  type PersistentVolumeClaim,
+  type Pod,
+  pathOf,
+  type RuntimeClass,
+  type Secret,
 } from '@podwright/kube-api';
 import { type Decoder, unreadable } from './answers.ts';
-import { type ApiKind, isApiKind, OBJECT_KINDS, type ObjectKind } from './object-names.ts';
+import { isApiKind, OBJECT_KINDS, type ObjectKind, withGroup } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
 /** A v1 Node: this machine's or, in a cluster, also another one. `status` is unset until the node's kubelet has written it. */
@@ -60,7 +61,7 @@ export class ObjectClient {
 
   async list(kind: ObjectKind, query: ObjectQuery = {}, signal?: AbortSignal): Promise<ApiObject[]> {
     const { namespace, ...selectors } = query;
-    const path = collectionPath(kind, namespace);
+    const path = pathOf(withGroup(kind), { namespace });
     return (await this.#http.json({ method: 'GET', path, query: selectors, signal }, decodeItems<ApiObject>)).items;
   }
 
@@ -80,7 +81,7 @@ export class ObjectClient {
   /** Watches objects. Ends without an error when the signal aborts; rejects with `unavailable` if the node stops. */
   async *watch(kind: ObjectKind, query: ObjectQuery, signal: AbortSignal): AsyncGenerator<ObjectChange> {
     const { namespace, ...selectors } = query;
-    const path = collectionPath(kind, namespace);
+    const path = pathOf(withGroup(kind), { namespace });
     const parameters = { ...selectors, ...WATCH_FROM_LIST };
     try {
       const response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
@@ -132,17 +133,7 @@ export function objectPath({ kind, namespace, name }: { kind: string; namespace:
 }
 
 const pathOfKind = (kind: ObjectKind, namespace: string, name: string): string =>
-  `${collectionPath(kind, kind.namespaced ? namespace : undefined)}/${encodeURIComponent(name)}`;
-
-function collectionPath(kind: ObjectKind, namespace: string | undefined): string {
-  const { plural, namespaced } = kind;
-  const base = isApiKind(kind) ? groupPath(kind) : kind.kind === 'RuntimeClass' ? '/apis/node.k8s.io/v1' : '/api/v1';
-  if (namespace === undefined || !namespaced) return `${base}/${plural}`;
-  return `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
-}
-
-const groupPath = ({ group, version }: ApiKind): string =>
-  group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  pathOf(withGroup(kind), { namespace, name });
 
 /** Decodes a list. Sets the kind of its items, which Kubernetes APIs omit. */
 function decodeItems<T extends { metadata: { name: string } }>(value: unknown): { items: T[] } {

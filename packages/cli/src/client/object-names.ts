@@ -19,6 +19,13 @@ export type ApiKind = ObjectKind & ApiGroup;
 
 export const isApiKind = (kind: ObjectKind): kind is ApiKind => kind.version !== undefined;
 
+/**
+ * Returns the kind with its API group, which is unset in the kinds that every node supports: they belong to the core group, except for
+ * RuntimeClass.
+ */
+export const withGroup = (kind: ObjectKind): ApiKind =>
+  isApiKind(kind) ? kind : { ...kind, group: kind.kind === 'RuntimeClass' ? 'node.k8s.io' : '', version: 'v1' };
+
 /** Returns the kind as kubectl prints it before a name: `deployment.apps`. */
 export const qualifiedKind = ({ singular, group }: ObjectKind): string => (group ? `${singular}.${group}` : singular);
 

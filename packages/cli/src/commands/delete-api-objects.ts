@@ -4,7 +4,7 @@ import { pathOf } from '@podwright/kube-api';
 import type { ApiPort } from '@podwright/kube-verbs';
 import { apiPort } from '../client/known-kinds.ts';
 import { WATCH_FROM_LIST } from '../client/object-client.ts';
-import { isApiKind, type ObjectKind, type ObjectSelection, qualifiedKind } from '../client/object-names.ts';
+import { type ObjectKind, type ObjectSelection, qualifiedKind, withGroup } from '../client/object-names.ts';
 import { UnixHttp } from '../client/unix-http.ts';
 import { LONGEST_WAIT_MS } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
@@ -37,19 +37,9 @@ export async function deleteApiObjects(
   if (missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-/**
- * Returns a kind with its API group, which is unset in the kinds that every node supports: they belong to the core group, except for
- * RuntimeClass.
- */
-const located = (kind: ObjectKind) => ({
-  ...kind,
-  group: kind.group ?? (kind.kind === 'RuntimeClass' ? 'node.k8s.io' : ''),
-  version: isApiKind(kind) ? kind.version : 'v1',
-});
-
 function targetOf(kind: ObjectKind, namespace: string, name: string): Target {
   const own = kind.namespaced ? namespace : undefined;
-  return { kind, namespace: own, name, path: pathOf(located(kind), { namespace: own, name }) };
+  return { kind, namespace: own, name, path: pathOf(withGroup(kind), { namespace: own, name }) };
 }
 
 const namedTargets = ({ named }: ObjectSelection, { namespace = 'default' }: DeleteOptions): Target[] =>
@@ -59,7 +49,7 @@ async function selected(api: ApiPort, { kinds }: ObjectSelection, options: Delet
   const { namespace = 'default', allNamespaces, selector } = options;
   const lists = await Promise.all(
     kinds.map(async (kind) => {
-      const path = pathOf(located(kind), { namespace: allNamespaces ? undefined : namespace });
+      const path = pathOf(withGroup(kind), { namespace: allNamespaces ? undefined : namespace });
       const query = { labelSelector: selector };
       const { items } = (await api.call({ method: 'GET', path, query })) as { items: { metadata: Named }[] };
       return items.map(({ metadata }) => targetOf(kind, metadata.namespace ?? '', metadata.name));

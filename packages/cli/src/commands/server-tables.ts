@@ -3,7 +3,7 @@ import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import { pathOf } from '@podwright/kube-api';
 import { type ServerTable, TABLE, type TableRow, tableOf } from '@podwright/kube-verbs';
 import type { ApiObject } from '../client/object-client.ts';
-import { isApiKind, type ObjectKind, type ObjectSelection, qualifiedKind } from '../client/object-names.ts';
+import { type ObjectKind, type ObjectSelection, qualifiedKind, withGroup } from '../client/object-names.ts';
 import { readValues, UnixHttp } from '../client/unix-http.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { type GetOptions, nothingFound, queryOf } from './get-options.ts';
@@ -44,15 +44,9 @@ export async function getTables(socketPath: string, selection: ObjectSelection, 
   if (missing.length > 0 && !options.ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-const pathOfKind = (kind: ObjectKind, place: { namespace?: string; name?: string }): string =>
-  pathOf(isApiKind(kind) ? kind : { ...kind, ...plainGroup(kind) }, place);
-
-/** Returns the API group and version of a kind that every node supports. */
-const plainGroup = ({ kind }: ObjectKind) => ({ group: kind === 'RuntimeClass' ? 'node.k8s.io' : '', version: 'v1' });
-
 async function list({ http, options }: Read, kind: ObjectKind): Promise<ServerTable> {
   const { namespace, ...selectors } = queryOf(options);
-  const path = pathOfKind(kind, { namespace });
+  const path = pathOf(withGroup(kind), { namespace });
   // with --sort-by, request whole objects, because rows without them lack the fields to sort by
   const query = { ...selectors, includeObject: options.sortBy === undefined ? undefined : 'Object' };
   return tableOf(await http.json({ method: 'GET', path, query, accept: TABLE }, (value) => value));
@@ -60,7 +54,7 @@ async function list({ http, options }: Read, kind: ObjectKind): Promise<ServerTa
 
 /** Returns the table of one object, or the error message if the object does not exist. */
 async function one({ http, options }: Read, kind: ObjectKind, name: string): Promise<ServerTable | string> {
-  const path = pathOfKind(kind, { namespace: options.namespace, name });
+  const path = pathOf(withGroup(kind), { namespace: options.namespace, name });
   try {
     return tableOf(await http.json({ method: 'GET', path, accept: TABLE }, (value) => value));
   } catch (error) {
@@ -103,7 +97,7 @@ async function watchTable({ http, options }: Read, { kinds, named }: ObjectSelec
   const { namespace, fieldSelector, ...selectors } = queryOf(options);
   const fields = [fieldSelector, only && `metadata.name=${only.name}`].filter(Boolean).join(',');
   const query = { ...selectors, fieldSelector: fields === '' ? undefined : fields };
-  const call = { method: 'GET', path: pathOfKind(kind, { namespace }), accept: TABLE } as const;
+  const call = { method: 'GET', path: pathOf(withGroup(kind), { namespace }), accept: TABLE } as const;
   const first = tableOf(await http.json({ ...call, query }, (value) => value));
   if (only !== undefined && first.rows.length === 0) await one({ http, options }, kind, only.name).then(refuseAbsent);
   const printer = printerOf(first, kind, { options, withKind: false });

@@ -1,27 +1,28 @@
 import { PodwrightError } from '@podwright/base';
-import type { Resource } from '@podwright/kube-api';
+import { pathOf, type Resource } from '@podwright/kube-api';
 import type { ObjectKey, Selection, WatchOptions } from '../kube-client.ts';
 
 /** Returns the API path of a resource's collection, in one namespace or across all namespaces. */
-export function collectionPath({ group, version, plural }: Resource, namespace?: string): string {
-  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const within = namespace === undefined || namespace === '' ? '' : `/namespaces/${segment('namespace', namespace)}`;
-  return `${root}${within}/${plural}`;
+export function collectionPath(resource: Resource, namespace = ''): string {
+  return pathOf(resource, { namespace: namespace && segment('namespace', namespace) });
 }
 
 /** Returns the API path of an object or one of its subresources. */
 export function objectPath(resource: Resource, { namespace, name }: ObjectKey, subresource?: string): string {
   if (resource.namespaced && !namespace)
     throw new PodwrightError('invalid_argument', `${resource.plural} ${JSON.stringify(name)}: it has no namespace`);
-  const path = `${collectionPath(resource, resource.namespaced ? namespace : undefined)}/${segment('name', name)}`;
-  return subresource === undefined ? path : `${path}/${segment('subresource', subresource)}`;
+  return pathOf(resource, {
+    ...(resource.namespaced ? { namespace: segment('namespace', namespace!) } : {}),
+    name: segment('name', name),
+    ...(subresource === undefined ? {} : { subresource: segment('subresource', subresource) }),
+  });
 }
 
 /** Rejects names that would change the request path (apimachinery's IsValidPathSegmentName). Names may come from other users' objects. */
 function segment(what: string, text: string): string {
   if (text === '' || text === '.' || text === '..' || /[/%]/.test(text))
     throw new PodwrightError('invalid_argument', `${JSON.stringify(text)} is not a valid ${what} of the API`);
-  return encodeURIComponent(text);
+  return text;
 }
 
 export function query(parameters: Record<string, string | number | boolean | undefined>): string {
