@@ -182,6 +182,49 @@ test('the page is reachable through a forwarded port', async () => {
   relay.close();
 });
 
+/** A script for the page that opens each of these fragments before the previous page has been painted. */
+const passThrough = (fragments: string[]) => `
+  (async () => {
+    const { port1, port2 } = new MessageChannel();
+    const turn = () => new Promise((resolve) => { port1.onmessage = resolve; port2.postMessage(0); });
+    for (const fragment of ${JSON.stringify(fragments)}) {
+      const changed = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+      location.hash = fragment;
+      await changed;
+      await turn();
+    }
+  })()`;
+
+test('pages that are left before they are painted do not keep their watches open', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await page.show('/list/v1/services');
+  await tab.getByRole('link', { name: 'steady' }).waitFor();
+  const started: string[] = [];
+  const open = new Set<string>();
+  tab.on('websocket', (socket) => {
+    const path = new URL(socket.url()).searchParams.get('path')!;
+    started.push(path);
+    open.add(path);
+    socket.on('close', () => open.delete(path));
+  });
+  const [pods, lists] = [
+    ['crash', 'talks', 'hungry'],
+    ['secrets', 'configmaps', 'serviceaccounts'],
+  ];
+  await tab.evaluate(
+    passThrough([...pods.map((one) => `#/pods/default/${one}`), ...lists.map((one) => `#/list/v1/${one}`), '#/']),
+  );
+  await tab.getByRole('link', { name: 'default/crash' }).waitFor();
+  const isOf = (path: string, names: string[]) =>
+    names.some((one) => path.includes(`${one}?`) || path.includes(`name%3D${one}&`));
+  await place.node.until(() => pods.every((one) => started.some((path) => isOf(path, [one]))));
+  // a page's objects are kept for 20 seconds
+  await place.node.until(() => [...open].every((path) => !isOf(path, [...pods, ...lists])));
+  assertNoProblems(page);
+  await page.close();
+});
+
 /** A script for the page that counts how often the banner about a lost connection is removed. */
 const COUNT_REMOVALS = `
   removals = 0;

@@ -1,7 +1,7 @@
 /** State shared by all views, created once by main.tsx and provided as a Preact context. */
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
-import { useContext, useEffect, useMemo } from 'preact/hooks';
+import { useContext, useLayoutEffect, useMemo } from 'preact/hooks';
 import { type AccessAttributes, isAllowed } from '../api/access.ts';
 import {
   exchangeToken,
@@ -227,6 +227,7 @@ export function useCollection<T extends KubeObject>(resource: Resource, query: C
     () => collections.use<T>(resource, { namespace, fieldSelector, labelSelector }),
     [collections, resource, namespace, fieldSelector, labelSelector],
   );
-  useEffect(() => release, [release]);
+  // not useEffect, whose functions are never called if the component is removed before they have run after a paint
+  useLayoutEffect(() => release, [release]);
   return collection;
 }

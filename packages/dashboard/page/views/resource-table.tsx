@@ -1,5 +1,5 @@
 /** The list of a resource, with the columns of the server's Table, and a filter. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { Resource } from '../api/objects.ts';
 import { rowKey, type TableColumn, type TableRow } from '../api/table.ts';
 import { plainText } from '../logs/ansi.ts';
@@ -12,7 +12,8 @@ import { Ago, Mark, Problem, Text, type Tone, Waiting } from '../widgets/marks.t
 
 function useLiveTable(resource: Resource, namespace: string): LiveTable {
   const table = useMemo(() => new LiveTable({ resource, namespace }), [resource, namespace]);
-  useEffect(() => () => table.close(), [table]);
+  // not useEffect, as in useCollection
+  useLayoutEffect(() => () => table.close(), [table]);
   return table;
 }
 
