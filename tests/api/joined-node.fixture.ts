@@ -62,7 +62,7 @@ export class JoinedNode {
     return out;
   }
 
-  /** Runs kubectl, which must fail, and returns its error output. */
+  /** Runs kubectl, expecting it to fail, and returns its stderr. */
   fails(...args: string[]): string {
     const { code, out, err } = this.api.kubectl(...args);
     if (code === 0) throw new Error(`kubectl ${args.join(' ')} succeeded: ${out}`);

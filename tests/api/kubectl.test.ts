@@ -14,7 +14,7 @@ function ok(...args: string[]): string {
   return out;
 }
 
-/** Runs kubectl, which must fail, and returns its error output. */
+/** Runs kubectl, expecting it to fail, and returns its stderr. */
 function fails(...args: string[]): string {
   const { code, out, err } = place.kubectl(...args);
   assert.notEqual(code, 0, `${args.join(' ')}: ${out}`);

@@ -1,4 +1,4 @@
-/** The release's image, in a Podwright pod and in containerd. */
+/** Runs the release image in a Podwright pod and in containerd. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

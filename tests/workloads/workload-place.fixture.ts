@@ -1,4 +1,4 @@
-/** An API server in this process, a node without containers, and Podwright's controllers. */
+/** Runs an API server in this process, a hollow node whose pods have no containers, and Podwright's controllers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -9,8 +9,8 @@ export type RequestContext = {
   /** Whether to validate and admit the write and return its result without storing it. */
   dryRun: boolean;
   /**
-   * The `fieldManager` parameter. Defaults to a name derived from the User-Agent. `undefined` for writes with untracked fields, such as
-   * bindings.
+   * The `fieldManager` parameter. Defaults to a name derived from the User-Agent. `undefined` for writes that do not update
+   * `managedFields`, such as bindings.
    */
   fieldManager: string | undefined;
   /** Adds a `Warning` header to the response. */

@@ -199,7 +199,7 @@ function distrust(
 type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
 
 /**
- * Returns the authenticator of bearer tokens and the authorizer that use the cluster's API server. Their code is imported only if the node
+ * Returns the bearer-token authenticator and the authorizer, both backed by the cluster's API server. Their code is loaded only if the node
  * belongs to a cluster.
  */
 async function clusterReviews({

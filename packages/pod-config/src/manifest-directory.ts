@@ -248,7 +248,7 @@ export class ManifestDirectory {
     this.#files.set(path, { ...state, objects });
     this.#publish();
     const { saved } = this.#options;
-    // publish new pods before their content is saved: their first containers start much later anyway
+    // publish new pods without waiting for their manifests to be written to disk: the write finishes long before the first container starts
     if (isValid) await saved?.save(path, objects);
     for (const one of replaced) if (one !== path) await saved?.remove(one);
   }

@@ -79,7 +79,7 @@ function checkScale(
   throw conflict({ group: resource.group, plural: `${resource.plural}/scale` }, name, cause);
 }
 
-/** The resource `scales`, which describes the kind Scale in requests and errors. Scale objects are never stored. */
+/** The `scales` resource, which stands for the kind Scale in requests and errors. Scale objects are never stored. */
 export const SCALE_RESOURCE: Resource = {
   ...{ group: 'autoscaling', version: 'v1', kind: 'Scale', plural: 'scales', singular: 'scale' },
   ...{ namespaced: true, verbs: [] },

@@ -23,7 +23,7 @@ type Row = { resource: string; key: string; revision: number; checksum: number; 
 const SPARE_PAGES = 8;
 const SPARE_SHARE = 1 / 4;
 
-/** A journal in an SQLite file, with one row per object and the reserved revision. */
+/** Stores objects in an SQLite file, one row each, and the highest revision that may have been assigned so far. */
 export class SqliteJournal implements Journal {
   readonly reservedRevision: number;
   readonly sync: Journal['sync'];

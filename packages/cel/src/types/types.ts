@@ -109,7 +109,7 @@ export const unwrapOptional = (type: CelType): CelType | undefined =>
 
 const DECLARED: Readonly<Record<string, string>> = { error: '!error!' };
 
-/** Formats a type as in error messages. */
+/** Formats a type for error messages. */
 export function formatType(type: CelType): string {
   const parameters = parametersOf(type);
   const name = 'name' in type ? type.name : (DECLARED[type.kind] ?? type.kind);

@@ -1,4 +1,4 @@
-/** Waterfall charts of the steps of a pod's startups, including those in progress. */
+/** Waterfall charts of a pod's startup steps, including startups still in progress. */
 import { readTraces } from '../api/dashboard.ts';
 import { isForbidden, isNotFound, messageOf } from '../api/request.ts';
 import { plainText } from '../logs/ansi.ts';

@@ -20,7 +20,7 @@ import {
 
 const TEMPLATE = ['spec', 'template'];
 const HISTORY_LIMIT = 10;
-/** The annotation that counts changes of the pod template. Clients cannot change it. */
+/** The annotation that counts changes to the pod template. Clients cannot modify it. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const EMPTY_STATUS = {
   currentNumberScheduled: 0,

@@ -79,8 +79,8 @@ function withDirectives(old: JsonObject, template: JsonObject): JsonObject {
 }
 
 /**
- * Returns the old pod template with the container resources of the new one. Lists whose containers do not match are left unchanged, so that
- * the difference is reported.
+ * Returns the old pod template with the container resources of the new one. A container list that does not match its counterpart is left
+ * unchanged, so that validation reports the difference.
  */
 function withResources(old: JsonObject, template: JsonObject): JsonObject {
   let result = old;

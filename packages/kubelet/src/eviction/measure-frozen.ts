@@ -41,8 +41,8 @@ export async function measureFrozenInTime(
 }
 
 /**
- * Measures pods that are eviction candidates and whose usage may be incomplete, one at a time while frozen. Each pod is frozen briefly, and
- * once more for longer if that was too short. Records the results. A no-op for memory and PIDs. Never rejects.
+ * Measures the usage of eviction candidates whose last measurement may be incomplete, freezing one pod at a time. Each pod is frozen
+ * briefly; if that is not long enough, it is frozen once more for longer. Records the results. A no-op for memory and PIDs. Never rejects.
  */
 export async function measureFrozen(
   input: PodMeasurement,

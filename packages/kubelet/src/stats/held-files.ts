@@ -71,7 +71,7 @@ export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 export class HeldFilesOfPods<Key> {
   readonly #search: typeof heldFiles;
   readonly #roundMs: number;
-  /** The last complete result of each pod. */
+  /** The last complete measurement for each pod. */
   #complete = new Map<Key, HeldFiles>();
 
   /** The parameters are overridden in tests. */
@@ -173,7 +173,10 @@ class Search {
     this.#places = new Places(this.#searched, options, budget);
   }
 
-  /** Searches all of the pod's processes, including new ones, because they may have inherited files from processes that have exited. */
+  /**
+   * Scans the open files of all the pod's processes, including processes started since the last scan, which may have inherited open files
+   * from processes that have exited.
+   */
   async run(): Promise<boolean> {
     for (let repeats = 0; repeats < MAX_REPEATS; repeats++) {
       const searched = new Set(this.#searched);

@@ -68,8 +68,8 @@ function decodeEndpoint(endpoint: SliceEndpoint, port: number, nodeName: string)
 export const endpointKey = ({ address, port }: { address: string; port: number }): string => `${address} ${port}`;
 
 /**
- * Chooses each traffic policy's endpoints: the ready ones or, if there are none, those still serving while they terminate. Hints restrict
- * the policy Cluster if every ready endpoint has hints and one of them names this node or its zone.
+ * Chooses each traffic policy's endpoints: the ready ones or, if there are none, those still serving while they terminate. Topology hints
+ * apply only to the Cluster policy, and only if every ready endpoint has hints and at least one of them names this node or its zone.
  */
 export function chooseEndpoints(
   endpoints: Endpoint[],

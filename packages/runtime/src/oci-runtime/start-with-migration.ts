@@ -27,7 +27,10 @@ export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarc
   };
 }
 
-/** Moves this process to the cgroup that it is already in. */
+/**
+ * Moves this process to the cgroup that it is already in. This changes nothing but ends the kernel's wait for an RCU grace period, so that
+ * the next move is fast.
+ */
 export async function moveToOwnCgroup({ trees: [tree] }: CgroupHierarchy): Promise<void> {
   const names = tree?.version === 2 ? '' : tree?.controllers.join(',');
   const own = readFileSync('/proc/self/cgroup', 'utf8')

@@ -55,7 +55,7 @@ export class CsiVolumes {
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** Directories of the volumes published by this process, one for each pod using them. */
+  /** Target directories of the volumes that this process has published, one per volume and pod. */
   readonly #published = new Set<string>();
   readonly #staged: StagedVolumes;
 

@@ -5,7 +5,7 @@ import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/
 import { readJsonFile, writeFileDurable } from '@podwright/host';
 import type { NetworkMode } from '../../options.ts';
 
-/** Maximum size of the saved choice, which is just a file name. */
+/** Maximum size in bytes of the file that records the chosen network; the file holds only a file name. */
 const MAX_CHOICE_BYTES = 4096;
 
 /** A usable CNI configuration, with the path of its file. */

@@ -234,8 +234,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   }
 
   /**
-   * Kills a task whose record is damaged, because it can no longer be served, after writing a new record that allows the task to be
-   * removed.
+   * Kills a task that can no longer be managed because its record is damaged. Writes a new record first, so that the task can be removed.
    */
   async #endDamaged(id: string): Promise<void> {
     const { shims, files } = this.#dependencies;
