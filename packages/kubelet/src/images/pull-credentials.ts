@@ -45,7 +45,7 @@ export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
 
 /** Whether the pod may use the image under this name. Calls `podSecrets` only if the answer depends on them. Pure. */
 export function accessTo(record: PulledRecord | undefined, image: string, podSecrets: () => PullSecret[]): Access {
-  const known = credentialsOf(record, image);
+  const known = record?.credentialMapping?.[keyOf(record, image)];
   if (known?.nodePodsAccessible) return { allowed: true };
   const secrets = known?.kubernetesSecrets ?? [];
   if (secrets.length === 0) return { allowed: false };
@@ -59,10 +59,6 @@ export function accessTo(record: PulledRecord | undefined, image: string, podSec
     }
   }
   return { allowed: false };
-}
-
-function credentialsOf(record: PulledRecord | undefined, image: string): PullCredentials | undefined {
-  return record?.credentialMapping?.[keyOf(record, image)];
 }
 
 /**
