@@ -1,8 +1,8 @@
 import { ignoreFailure, PodwrightError, wrapError } from '@podwright/base';
 
 export type GroupSyncOptions = {
-  /** Makes all recorded writes survive a power failure. If unset, recorded writes are already durable. */
-  sync?: () => Promise<void>;
+  /** Makes all recorded writes durable. Returns undefined if they already are. If unset, recorded writes always are. */
+  sync?: () => Promise<void> | undefined;
   /**
    * Called with ascending revisions up to which all writes are durable. Also called after a failed sync, with the revision of the last
    * write: that write might be on disk, so watches must report it.
@@ -55,14 +55,19 @@ export class GroupSync {
   }
 
   #add(revision: number): void {
-    if (this.#running === undefined) return this.#begin(newRound(revision));
+    if (this.#running === undefined) {
+      const synced = this.#options.sync!();
+      if (synced === undefined) this.#options.durable(revision);
+      else this.#begin(newRound(revision), synced);
+      return;
+    }
     this.#waiting ??= newRound(revision);
     this.#waiting.revision = revision;
   }
 
-  #begin(round: Round): void {
+  #begin(round: Round, synced: Promise<void>): void {
     this.#running = round;
-    this.#options.sync!().then(
+    synced.then(
       () => this.#ended(round),
       (error: unknown) => this.#failed(error),
     );
@@ -72,7 +77,7 @@ export class GroupSync {
     this.#running = undefined;
     const next = this.#waiting;
     this.#waiting = undefined;
-    if (next !== undefined) this.#begin(next);
+    if (next !== undefined) this.#begin(next, this.#options.sync!() ?? Promise.resolve());
     this.#options.durable(round.revision);
     round.resolve();
   }

@@ -22,8 +22,11 @@ export interface Journal {
   objects(): Iterable<RecordedObject>;
   /** Records the entire entry, or nothing if it throws. */
   record(entry: JournalEntry): void;
-  /** Makes all recorded entries survive a power failure. If unset, recorded entries are already durable. */
-  readonly sync?: () => Promise<void>;
+  /**
+   * Waits until all recorded entries are durable: at the latest when the promise is resolved. Returns undefined if they already are. If
+   * unset, recorded entries always are.
+   */
+  sync?(): Promise<void> | undefined;
   close(): void;
 }
 

@@ -63,7 +63,7 @@ export class MemoryStore implements ObjectStore {
     this.#revision = this.#begin;
     this.#durable = this.#begin;
     const durable = (revision: number) => this.#publish(revision);
-    this.#sync = new GroupSync({ sync: journal.sync, durable, onFailed: options.onSyncFailed });
+    this.#sync = new GroupSync({ sync: journal.sync?.bind(journal), durable, onFailed: options.onSyncFailed });
     for (const { resource, object } of journal.objects()) {
       this.#table(resource).load(object);
       this.#space.load(object.bytes.length);

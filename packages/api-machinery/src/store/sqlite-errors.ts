@@ -37,6 +37,9 @@ export function storeFileError(attempt: string, error: unknown): PodwrightError 
   }
 }
 
+/** Whether SQLite could not write because the disk is full. */
+export const isFull = (error: unknown): boolean => primaryCode(error) === FULL;
+
 /** Returns the error for a file with invalid contents. */
 export function damaged(attempt: string, reason: string, cause?: unknown): PodwrightError {
   const advice = 'restore a backup of it, or move it away: then the server starts without objects';

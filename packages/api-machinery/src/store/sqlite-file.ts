@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
@@ -26,8 +27,13 @@ const SCHEMA = `
   INSERT INTO store VALUES (${VERSION}, 0);
 `;
 
-/** SQLite truncates the write-ahead log to this size after each checkpoint, which runs once the log has 1,000 pages of 4 KiB. */
+/** SQLite truncates the write-ahead log to this size when it starts the log from its beginning. */
 const MAX_LOG_BYTES = 4 << 20;
+/**
+ * At this length of the log, in pages of 4 KiB, SQLite copies it on the writing thread: only if a single turn of the event loop writes that
+ * much, because `Checkpoints` copies it much earlier.
+ */
+const MAX_LOG_PAGES = 8_192;
 /** All reads are served from memory, so a small page cache is sufficient. */
 const PAGE_CACHE_KIB = 512;
 
@@ -41,18 +47,28 @@ export function openStoreFile(path: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     makePrivateFile(path);
-    database = new DatabaseSync(path);
-    // with an exclusive lock, SQLite does not need a shared-memory file, which it could not create on a full disk
-    database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
+    database = connect(path);
+    database.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     if (isEmpty(database)) createSchema(database);
     else check(database, attempt);
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
+    database.exec(`PRAGMA wal_autocheckpoint = ${MAX_LOG_PAGES}`);
     database.exec('PRAGMA synchronous = NORMAL'); // SQLite syncs at checkpoints, not at commits
     return database;
   } catch (error) {
     database?.close();
     throw storeFileError(attempt, error);
   }
+}
+
+/**
+ * Opens a connection to a store's file. SQLite's VFS `unix-excl` lets only connections of this process open the file, and keeps what they
+ * share in memory: a shared-memory file could not be created on a full disk.
+ */
+export function connect(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.searchParams.set('vfs', 'unix-excl');
+  return new DatabaseSync(url);
 }
 
 /** Creates the file with access for root only. SQLite creates its other files with the same mode. */

@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { Checkpoints } from './checkpoints.ts';
+import { FileSync } from './file-sync.ts';
 import type { Journal, JournalEntry, RecordedObject } from './journal.ts';
-import { LogSync } from './log-sync.ts';
-import { damaged, storeFileError } from './sqlite-errors.ts';
-import type { Durability } from './sqlite-file.ts';
+import { damaged, isFull, storeFileError } from './sqlite-errors.ts';
+import { connect, type Durability } from './sqlite-file.ts';
 import { StoredObject } from './stored-object.ts';
 
 /** Called at each named stage of a write or backup. Tests use it to kill the process at a stage. */
@@ -23,12 +24,15 @@ type Row = { resource: string; key: string; revision: number; checksum: number; 
 const SPARE_PAGES = 8;
 const SPARE_SHARE = 1 / 4;
 
-/** Stores objects in an SQLite file, one row each, and the highest revision that may have been assigned so far. */
+const PAGE_BYTES = 4096;
+
+/** A journal in an SQLite file, with one row per object and the reserved revision. */
 export class SqliteJournal implements Journal {
   readonly reservedRevision: number;
-  readonly sync: Journal['sync'];
   readonly #options: SqliteJournalOptions;
-  readonly #log: LogSync;
+  readonly #log: FileSync;
+  readonly #file: FileSync;
+  readonly #checkpoints: Checkpoints;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #put: StatementSync;
@@ -38,10 +42,12 @@ export class SqliteJournal implements Journal {
   readonly #pages: StatementSync;
 
   constructor(options: SqliteJournalOptions) {
-    const { database, path, durability } = options;
+    const { database, path } = options;
     this.#options = options;
-    this.#log = new LogSync(path);
-    if (durability === 'power') this.sync = () => this.#sync();
+    this.#log = new FileSync({ path: `${path}-wal`, store: path });
+    this.#file = new FileSync({ path, store: path });
+    const files = { log: this.#log, file: this.#file };
+    this.#checkpoints = new Checkpoints({ database, connect: () => connect(path), ...files });
     this.reservedRevision = (database.prepare('SELECT reserved FROM store').get() as { reserved: number }).reserved;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -68,7 +74,49 @@ export class SqliteJournal implements Journal {
   }
 
   record(entry: JournalEntry): void {
-    const { database, failpoint, path } = this.#options;
+    try {
+      this.#transaction(entry);
+    } catch (error) {
+      const { path } = this.#options;
+      throw storeFileError(`write to the objects of the API server in ${path}`, error);
+    }
+    this.#options.failpoint('record/committed');
+    this.#returnSpace();
+    this.#checkpoints.written(logBytesOf(entry));
+  }
+
+  /** With durability `power`, syncs the write-ahead log to disk. With both, waits while the log is too long. */
+  sync(): Promise<void> | undefined {
+    return this.#options.durability === 'power' ? this.#sync() : this.#checkpoints.caughtUp();
+  }
+
+  close(): void {
+    this.#checkpoints.close();
+    this.#options.database.close();
+    this.#log[Symbol.dispose]();
+    this.#file[Symbol.dispose]();
+  }
+
+  async #sync(): Promise<void> {
+    const { failpoint } = this.#options;
+    failpoint('sync/begun');
+    await this.#log.sync();
+    failpoint('sync/ended');
+    await this.#checkpoints.caughtUp();
+  }
+
+  /** If the log cannot grow because the disk is full, copies it into the file, which makes its space usable again. */
+  #transaction(entry: JournalEntry): void {
+    try {
+      this.#tryTransaction(entry);
+    } catch (error) {
+      if (!isFull(error) || !this.#checkpoints.copyNow()) throw error;
+      this.#tryTransaction(entry);
+    }
+  }
+
+  #tryTransaction(entry: JournalEntry): void {
+    const { database, failpoint } = this.#options;
     try {
       this.#begin.run();
       failpoint('record/begun');
@@ -77,23 +125,8 @@ export class SqliteJournal implements Journal {
       this.#commit.run();
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
-      throw storeFileError(`write to the objects of the API server in ${path}`, error);
+      throw error;
     }
-    failpoint('record/committed');
-    this.#returnSpace();
-  }
-
-  close(): void {
-    this.#options.database.close();
-    this.#log[Symbol.dispose]();
-  }
-
-  /** Syncs the write-ahead log to disk. Only called with durability `power`. */
-  async #sync(): Promise<void> {
-    const { failpoint } = this.#options;
-    failpoint('sync/begun');
-    await this.#log.sync();
-    failpoint('sync/ended');
   }
 
   #write({ changes, reserve }: JournalEntry): void {
@@ -116,6 +149,16 @@ export class SqliteJournal implements Journal {
     }
     this.#options.failpoint('record/space-returned');
   }
+}
+
+/**
+ * The approximate number of bytes that an entry adds to the log: the pages of the objects, and for each change a page of the table, of its
+ * index, of the list of unused pages and of the pointer map.
+ */
+function logBytesOf({ changes }: JournalEntry): number {
+  const pagesOf = (bytes: number) => Math.ceil(bytes / PAGE_BYTES) + 4;
+  const pages = changes.reduce((sum, { object, isDeleted }) => sum + pagesOf(isDeleted ? 0 : object.bytes.length), 1);
+  return pages * PAGE_BYTES;
 }
 
 const count = (pragma: StatementSync): number => Object.values(pragma.get()!)[0] as number;

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { errorCode, errorMessage } from '@podwright/base';
 import { objectStoreSuite } from './object-store.suite.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { ExpiredRevision } from './store-errors.ts';
 import { configMap, nodeNameOf, pod, podKey } from './test-objects.fixture.ts';
+
+/** A program that opens a store. */
+const CHILD = new URL('./crash-child.fixture.ts', import.meta.url).pathname;
 
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-store-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -88,17 +91,12 @@ suite('the file of a store', () => {
     store.close();
   });
 
-  test('cannot be opened twice', () => {
+  test('cannot be opened by another process', () => {
     const store = openSqliteStore(path);
-    assert.throws(
-      () => openSqliteStore(path),
-      (error) => {
-        assert.equal(errorCode(error), 'failed_precondition');
-        assert.match(errorMessage(error), /another process has opened the file/);
-        assert.ok(errorMessage(error).includes(path));
-        return true;
-      },
-    );
+    const { stderr } = spawnSync(process.execPath, [CHILD, path], { encoding: 'utf8' });
+    assert.match(stderr, /another process has opened the file/);
+    assert.match(stderr, /code: 'failed_precondition'/);
+    assert.ok(stderr.includes(path));
     store.create(podKey('b'), pod('b'));
     store.close();
   });
