@@ -12,7 +12,8 @@ export type Section = keyof typeof COUNT_OFFSETS;
 /** Writes messages with compressed names into a buffer of `sizeBytes`. Writers are reusable: `begin` starts a new message. */
 export class MessageWriter {
   readonly #buffer: Buffer;
-  readonly #places = new Map<string, number>();
+  /** Where each name was written. A new map for each message: the old storage of a cleared map refers to its new one (see `Turns`). */
+  #places = new Map<string, number>();
   #end = 0;
   #maxBytes: number;
 
@@ -23,7 +24,7 @@ export class MessageWriter {
 
   /** Starts a message of at most `maxBytes`. */
   begin(id: number, flags: number, maxBytes: number = this.#buffer.length): void {
-    this.#places.clear();
+    this.#places = new Map();
     this.#buffer.fill(0, 0, HEADER_BYTES);
     this.#buffer.writeUInt16BE(id, 0);
     this.#buffer.writeUInt16BE(flags, 2);

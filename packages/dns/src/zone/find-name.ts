@@ -55,6 +55,8 @@ function serviceName(labels: readonly string[], namespace: string, records: Clus
   const [name = '', first, second, ...more] = labels;
   const service = records.service(namespace, name);
   if (service === undefined || more.length > 0) return undefined;
+  const known = second === undefined ? service.found.get(first ?? '') : undefined;
+  if (known !== undefined) return known;
   const at = { service, relative: `${name}.${namespace}.svc` };
   if (service.externalName !== undefined)
     return first === undefined ? { kind: 'alias', target: service.externalName } : undefined;
@@ -66,12 +68,8 @@ function serviceName(labels: readonly string[], namespace: string, records: Clus
 
 type ServicePlace = { service: ServiceEntry; relative: string };
 
-/**
- * Returns the cached result of a lookup, or calls `find` and caches its result. Called only for names that exist, so the cache has at most
- * one entry per endpoint.
- */
-function remembered({ service }: ServicePlace, label: string, find: () => FoundName): FoundName {
-  const found = service.found.get(label) ?? find();
+/** Caches the result of a lookup. Called only for names that exist, so the cache has at most one entry per endpoint. */
+function remembered({ service }: ServicePlace, label: string, found: FoundName): FoundName {
   service.found.set(label, found);
   return found;
 }
@@ -79,7 +77,7 @@ function remembered({ service }: ServicePlace, label: string, find: () => FoundN
 function clusterName(at: ServicePlace): FoundName {
   const { addresses, numbers } = at.service;
   const targets: Targets = (limit) => ownTargets(at, numbers, limit);
-  return remembered(at, '', () => ({ kind: 'addresses', addresses: byFamily(addresses), targets }));
+  return remembered(at, '', { kind: 'addresses', addresses: byFamily(addresses), targets });
 }
 
 /**
@@ -87,11 +85,11 @@ function clusterName(at: ServicePlace): FoundName {
  */
 function endpointsName(at: ServicePlace, label: string, groups: readonly EndpointGroup[]): FoundName | undefined {
   if (groups.length === 0) return undefined;
-  return remembered(at, label, () => ({
+  return remembered(at, label, {
     kind: 'addresses',
     addresses: byFamily(groups.flatMap(({ endpoints }) => endpoints.map(({ address }) => address))),
     targets: (limit) => endpointTargets(at.relative, groups, limit),
-  }));
+  });
 }
 
 /** Looks up a name such as `_http._tcp.web.default.svc`. */
