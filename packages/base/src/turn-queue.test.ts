@@ -20,3 +20,13 @@ test('an item can be removed before its turn', () => {
   assert.equal(queue.remove('a', 'a1'), true);
   assert.deepEqual([queue.size, queue.take(), queue.take()], [1, 'b2', undefined]);
 });
+
+test('turns stay in order over thousands of keys and items', () => {
+  const queue = new TurnQueue<number>();
+  const keys = 3000;
+  for (let item = 0; item < 2 * keys; item++) queue.add(String(item % keys), item);
+  for (let item = 0; item < 2 * keys; item++) assert.equal(queue.take(), item);
+  assert.deepEqual([queue.size, queue.take()], [0, undefined]);
+  queue.add('new', 1);
+  assert.deepEqual([queue.sizeOf('new'), queue.sizeOf('0'), queue.take()], [1, 0, 1]);
+});

@@ -16,9 +16,6 @@ export const MAX_PIPELINED = 64;
 /** How long to answer queries before letting the process do other work, in milliseconds. */
 export const TURN_MS = 5;
 
-/** Number of clients from which on those without waiting queries are forgotten. */
-export const MAX_IDLE_CLIENTS = 1024;
-
 /**
  * Maximum number of queued UDP queries, of which a single client may have `MAX_DATAGRAMS_PER_CLIENT`. Further queries are dropped, and
  * clients retry them.
