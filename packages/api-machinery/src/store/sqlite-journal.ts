@@ -26,7 +26,7 @@ const SPARE_SHARE = 1 / 4;
 
 const PAGE_BYTES = 4096;
 
-/** A journal in an SQLite file, with one row per object and the reserved revision. */
+/** Stores objects in an SQLite file, one row each, and the highest revision that may have been assigned so far. */
 export class SqliteJournal implements Journal {
   readonly reservedRevision: number;
   readonly #options: SqliteJournalOptions;
