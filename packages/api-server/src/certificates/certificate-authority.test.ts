@@ -100,6 +100,22 @@ test('the serving certificate is replaced if the host’s address changes', asyn
   assert.equal(new X509Certificate(served[0]!).checkIP('192.0.2.2'), '192.0.2.2');
 });
 
+test('the serving certificate is replaced if the host gets a name that begins like a link-local address', async () => {
+  const names = ['localhost'];
+  const served: string[] = [];
+  const replace = ({ certificate }: { certificate: string }) => void served.push(certificate);
+  const certificates = new ServingCertificates({
+    authority: await open('i'),
+    names: () => names,
+    replace,
+    now: () => NOW,
+  });
+  certificates.start();
+  names.push('feature-1');
+  certificates.check();
+  assert.equal(new X509Certificate(served[0]!).checkHost('feature-1'), 'feature-1');
+});
+
 test('certificates are valid even if the clock was a time zone ahead when they were issued', async () => {
   const authority = await open('f');
   for (const certificate of [authority.certificate, authority.server(['localhost']).certificate])

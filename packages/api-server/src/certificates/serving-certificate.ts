@@ -20,7 +20,7 @@ const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
  * Matches link-local IPv6 addresses. If one is missing in the certificate, that alone does not cause a renewal: every pod may add an
  * interface with one, and clients cannot use them without a zone.
  */
-const LINK_LOCAL = /^fe[89ab]/i;
+const LINK_LOCAL = /^fe[89ab][\da-f]:/i;
 
 export type ServingCertificateParts = {
   authority: CertificateAuthority;
