@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { errorCode, silentLogger } from '@podwright/base';
+import { errorCode, silentLogger, sleep } from '@podwright/base';
 import { CLASS_IN, FLAG, RCODE, TYPE } from '../wire/numbers.ts';
 import type { AddressRecord, AuthorityRecord } from '../wire/record.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -134,6 +134,33 @@ test('a resolver without EDNS support is queried without it', async () => {
     query.edns === undefined ? { answers: [address(query.question.name)] } : { rcode: RCODE.FORMERR },
   );
   assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
+});
+
+test('a resolver that answers EDNS with a bare error header is queried without it', async () => {
+  let asked = 0;
+  await using parts = await forwarderTo(({ query }) => {
+    asked++;
+    if (query.edns === undefined && query.question.name === 'a.example') return { answers: [address('a.example')] };
+    const header = Buffer.alloc(12);
+    header.writeUInt16BE(query.id, 0);
+    header.writeUInt16BE(FLAG.response | RCODE.FORMERR, 2);
+    return header;
+  });
+  assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
+  assert.equal((await parts.ask('b.example')).answer.rcode, RCODE.FORMERR);
+  assert.ok(asked >= 4, 'the loop probe may come first');
+});
+
+test('an attempt’s timeout covers its retries without EDNS and over TCP', async () => {
+  await using parts = await forwarderTo(async ({ query }) => {
+    if (query.edns === undefined) return undefined;
+    await sleep(300);
+    return { rcode: RCODE.FORMERR };
+  });
+  const startedMs = performance.now();
+  await assert.rejects(parts.ask('a.example'), { code: 'deadline_exceeded' });
+  const tookMs = performance.now() - startedMs;
+  assert.ok(tookMs < 1700, `three attempts of 400 ms took ${tookMs} ms`);
 });
 
 test('without an answer, the question fails after a limited number of attempts', async () => {

@@ -142,11 +142,13 @@ export class Forwarder {
 
 /**
  * Asks a resolver over UDP, falling back to TCP if its response is truncated or spoofing is suspected. A resolver without EDNS support is
- * asked again without it (RFC 6891, section 7).
+ * asked again without it (RFC 6891, section 7). The timeout applies to all exchanges together.
  */
 async function askOne(question: ForwardedQuestion, options: ExchangeOptions): Promise<UpstreamAnswer> {
+  const endMs = performance.now() + options.timeoutMs;
   const answer = await askByUdp(question, options);
-  if (answer === FORGED || answer.isTruncated) return askByTcp(question, options);
+  const rest = { ...options, timeoutMs: endMs - performance.now() };
+  if (answer === FORGED || answer.isTruncated) return askByTcp(question, rest);
   const knowsNoEdns = answer.rcode === RCODE.FORMERR || answer.rcode === RCODE.NOTIMP;
-  return options.withEdns && knowsNoEdns ? askOne(question, { ...options, withEdns: false }) : answer;
+  return options.withEdns && knowsNoEdns ? askOne(question, { ...rest, withEdns: false }) : answer;
 }

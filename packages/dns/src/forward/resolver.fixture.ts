@@ -20,8 +20,10 @@ export type FakeReply = {
 /** A received query. `port` is the client's. */
 export type Asked = { query: Query; isTcp: boolean; port: number };
 
-/** Decides how the fake resolver responds to a query: not at all, with one or more replies, or with raw bytes. */
-export type Behaviour = (asked: Asked) => FakeReply | FakeReply[] | Buffer | undefined;
+type Answer = FakeReply | FakeReply[] | Buffer | undefined;
+
+/** Decides how the fake resolver responds to a query: not at all, with one or more replies, or with raw bytes, possibly later. */
+export type Behaviour = (asked: Asked) => Answer | Promise<Answer>;
 
 export function replyBytes(query: Query, reply: FakeReply): Buffer {
   const writer = new MessageWriter();
@@ -61,14 +63,13 @@ export class FakeResolver implements AsyncDisposable {
   private constructor(behaviour: Behaviour) {
     this.behaviour = behaviour;
     this.#udp = createSocket('udp4', (request, from) => {
-      for (const reply of this.#replies(request, { isTcp: false, port: from.port }))
-        this.#udp.send(reply, from.port, from.address);
+      const send = (reply: Buffer) => this.#udp.send(reply, from.port, from.address);
+      void this.#answer(request, { isTcp: false, port: from.port }, send);
     });
     this.#tcp = createServer((socket) => {
-      const onMessage = (request: Buffer) => {
-        for (const reply of this.#replies(request, { isTcp: true, port: socket.remotePort ?? 0 }))
-          socket.write(framed(reply));
-      };
+      const send = (reply: Buffer) => socket.write(framed(reply));
+      const onMessage = (request: Buffer) =>
+        void this.#answer(request, { isTcp: true, port: socket.remotePort ?? 0 }, send);
       const frames = new FrameReader({ maxBytes: 65_535, onMessage });
       socket.on('data', (chunk: Buffer) => frames.add(chunk));
       socket.on('error', () => socket.destroy());
@@ -89,13 +90,11 @@ export class FakeResolver implements AsyncDisposable {
     this.#tcp.close();
   }
 
-  #replies(request: Buffer, from: Omit<Asked, 'query'>): Buffer[] {
+  async #answer(request: Buffer, from: Omit<Asked, 'query'>, send: (reply: Buffer) => void): Promise<void> {
     const query = readQuery(request);
-    if (query?.question === undefined) return [];
+    if (query?.question === undefined) return;
     this.asked.push({ query, ...from });
-    const replies = [this.behaviour({ query, ...from })].flat();
-    return replies.flatMap((reply) =>
-      reply === undefined ? [] : [Buffer.isBuffer(reply) ? reply : replyBytes(query, reply)],
-    );
+    for (const reply of [await this.behaviour({ query, ...from })].flat())
+      if (reply !== undefined) send(Buffer.isBuffer(reply) ? reply : replyBytes(query, reply));
   }
 }

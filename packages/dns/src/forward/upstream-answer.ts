@@ -25,7 +25,9 @@ export type Asked = { id: number; question: Question };
 export function readAnswer(message: Buffer, asked: Asked): UpstreamAnswer | undefined {
   if (message.length < HEADER_BYTES || message.readUInt16BE(0) !== asked.id) return undefined;
   const flags = message.readUInt16BE(2);
-  if ((flags & FLAG.response) === 0 || message.readUInt16BE(4) !== 1) return undefined;
+  if ((flags & FLAG.response) === 0) return undefined;
+  if (isBareError(message, flags)) return bareError(message, flags);
+  if (message.readUInt16BE(4) !== 1) return undefined;
   const questionEnd = matchQuestion(message, asked.question);
   if (questionEnd === undefined) return undefined;
   const isTruncated = (flags & FLAG.truncated) !== 0;
@@ -40,6 +42,19 @@ export function readAnswer(message: Buffer, asked: Asked): UpstreamAnswer | unde
     questionEnd,
   };
 }
+
+/** Whether a resolver has answered a query that it cannot parse or does not implement, such as one with EDNS, without repeating the question. */
+const isBareError = (message: Buffer, flags: number): boolean =>
+  message.readUInt16BE(4) === 0 && [RCODE.FORMERR, RCODE.NOTIMP].some((code) => code === (flags & 0xf));
+
+const bareError = (message: Buffer, flags: number): UpstreamAnswer => ({
+  message: message.subarray(0, HEADER_BYTES),
+  flags,
+  rcode: flags & 0xf,
+  isTruncated: false,
+  questionEnd: HEADER_BYTES,
+  records: [],
+});
 
 function matchQuestion(message: Buffer, { name, type, class: klass }: Question): number | undefined {
   try {
