@@ -4,12 +4,17 @@ import type { CallOptions, KubeClient } from '../kube-client.ts';
 /** Average calls per second and maximum burst (client-go's token bucket). */
 export type RateLimit = { qps: number; burst: number };
 
+/** A token: how long its caller must wait before using it, and when that time is over on the bucket's clock, in milliseconds. */
+export type Token = { waitMs: number; atMs: number };
+
 /** A token bucket that refills at `qps` tokens per second. When it is empty, callers wait in FIFO order. */
 export class TokenBucket {
   readonly #limit: RateLimit;
   readonly #now: () => number;
   #tokens: number;
   #filledAtMs: number;
+  /** `atMs` of the last token. */
+  #lastAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(limit: RateLimit, now: () => number = () => performance.now()) {
     this.#limit = limit;
@@ -18,13 +23,26 @@ export class TokenBucket {
     this.#filledAtMs = now();
   }
 
-  /** Takes a token. Returns how long the caller must wait for it, in milliseconds. */
-  take(): number {
+  take(): Token {
     const { qps, burst } = this.#limit;
     const now = this.#now();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAtMs) * qps) / 1000) - 1;
     this.#filledAtMs = now;
-    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / qps;
+    const waitMs = this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / qps;
+    this.#lastAtMs = now + waitMs;
+    return { waitMs, atMs: this.#lastAtMs };
+  }
+
+  /**
+   * Takes back an unused token, except if a later caller waits already, because that caller's time does not change (x/time/rate's
+   * Reservation.Cancel).
+   */
+  giveBack({ atMs }: Token): void {
+    const { qps } = this.#limit;
+    const unused = 1 - ((this.#lastAtMs - atMs) * qps) / 1000;
+    if (atMs <= this.#now() || unused <= 0) return;
+    this.#tokens += unused;
+    this.#lastAtMs = atMs - 1000 / qps;
   }
 }
 
@@ -35,8 +53,12 @@ export class TokenBucket {
 export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient {
   const bucket = new TokenBucket(limit);
   const turn = async (options?: CallOptions) => {
-    const waitMs = bucket.take();
-    if (waitMs > 0) await sleep(waitMs, options?.signal);
+    const token = bucket.take();
+    if (token.waitMs === 0) return;
+    await sleep(token.waitMs, options?.signal).catch((error: unknown) => {
+      bucket.giveBack(token);
+      throw error;
+    });
   };
   return {
     get: (resource, place, options) => turn(options).then(() => client.get(resource, place, options)),

@@ -103,6 +103,11 @@ test('each object may have a burst of 25 events, then one every five minutes', (
   assert.deepEqual(correlate([...Array.from({ length: 26 }, () => same(0)), other]).slice(-2), ['-', 'new m']);
 });
 
+test('the burst of an object is shared by events of all types', () => {
+  const events = Array.from({ length: 26 }, (_, index) => recorded('m', 0, { type: index % 2 ? 'Warning' : 'Normal' }));
+  assert.deepEqual(correlate(events).slice(-2), ['13 times m', '-']);
+});
+
 test('setting back the clock does not stop events', () => {
   assert.deepEqual(correlate([recorded('m', 1e12), recorded('m', 0)]), ['new m', '2 times m']);
 });

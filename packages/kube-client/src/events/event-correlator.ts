@@ -64,8 +64,8 @@ export class EventCorrelator {
   /** Returns the event to send, or `undefined` if it exceeds the rate limit and must be dropped. */
   correlate(recorded: RecordedEvent, source: EventSource): CorrelatedEvent | undefined {
     const { about, type, atMs } = recorded;
-    const subject = [source.component, about.kind, about.namespace, about.name, about.uid, type];
-    const group = [...subject, recorded.reason].join('\0');
+    const subject = [source.component, about.kind, about.namespace, about.name, about.uid];
+    const group = [...subject, type, recorded.reason].join('\0');
     const isCombined = this.#isCombined(group, recorded);
     const message = isCombined ? `(combined from similar events): ${recorded.message}` : recorded.message;
     const key = isCombined ? group : [group, about.fieldPath, message].join('\0');
