@@ -140,6 +140,21 @@ test('calls and connections are dropped', async (t) => {
   assert.equal(await codeOf(cri.runtime.status({})), 'ok');
 });
 
+test('a unary call is cut only if its answer has as many messages, and a failure comes before a cut', async (t) => {
+  const { cri, calls } = await scripted(
+    t,
+    `
+- {method: Status, count: 1, cut: {afterMessages: 1}}
+- {method: Status, count: 1, cut: {afterMessages: 2}}
+- {method: Status, count: 1, fail: aborted, cut: call}
+- {method: Status, count: 1, fail: {code: aborted, when: after}, cut: call}`,
+  );
+  const codes: string[] = [];
+  for (let call = 0; call < 4; call++) codes.push(await codeOf(cri.runtime.status({})));
+  assert.deepEqual(codes, ['internal', 'ok', 'aborted', 'internal']);
+  assert.equal(calls('status'), 2);
+});
+
 test('responses are reordered, in the same order for the same seed', async (t) => {
   const orderOf = async (seed: number) => {
     const { cri } = await scripted(t, '- {method: RunPodSandbox, reorder: 4}', seed);

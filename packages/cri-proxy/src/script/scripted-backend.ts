@@ -48,40 +48,29 @@ export class RunningScript {
   ): Promise<ProxyAnswer> {
     const { fail, cut, delayMs, jitterMs, delayAnswerMs, repeat } = rule.effects;
     await delay(delayMs + (jitterMs > 0 ? jitterMs * this.#options.random() : 0), request);
-    if (cut !== undefined && cut.afterMessages === undefined) return cutAnswer(request, cut);
     if (fail?.when === 'before') return failedAnswer(new PodwrightError(fail.code, fail.message));
-    if (isStream) return this.#changeStream(request, rule, await backend(request));
+    if (cut !== undefined && cut.afterMessages === undefined) return cutAnswer(request, cut, emptyAnswer());
+    const cutShort = (answer: ProxyAnswer) => (cut === undefined ? answer : cutAnswer(request, cut, answer));
+    if (isStream) return cutShort(this.#changeStream(request, rule, await backend(request)));
     for (let times = 0; times < repeat; times++) await wholeAnswer(await backend(request));
     const answer = await wholeAnswer(await backend(request));
     if (rule.effects.reorder !== undefined) await this.#heldOf(rule, rule.effects.reorder).hold();
     await delay(delayAnswerMs, request);
-    if (fail !== undefined) return failedAnswer(new PodwrightError(fail.code, fail.message));
-    return cut === undefined ? answer : cutAnswer(request, cut);
+    return cutShort(fail === undefined ? answer : failedAnswer(new PodwrightError(fail.code, fail.message)));
   }
 
   #changeStream(request: ProxyRequest, rule: Rule, answer: ProxyAnswer): ProxyAnswer {
-    const { cut, fail, delayAnswerMs, repeat, reorder } = rule.effects;
+    const { fail, delayAnswerMs, repeat, reorder } = rule.effects;
     const { random } = this.#options;
     const ordered = reorder === undefined ? answer.messages : reordered(answer.messages, { ...reorder, random });
-    let isCut = false;
     async function* messages() {
-      let sent = 0;
       for await (const message of ordered) {
         await delay(delayAnswerMs, request);
-        for (let times = 0; times <= repeat; times++) {
-          isCut = cut?.afterMessages === sent;
-          if (isCut) return;
-          sent++;
-          yield message;
-        }
+        for (let times = 0; times <= repeat; times++) yield message;
       }
-      isCut = cut?.afterMessages === sent;
     }
-    const end = async (): ReturnType<ProxyAnswer['end']> => {
-      if (isCut) return (await cutAnswer(request, cut!)).end();
-      if (fail !== undefined) return failedEnd(new PodwrightError(fail.code, fail.message));
-      return await answer.end();
-    };
+    const end = async () =>
+      fail === undefined ? await answer.end() : failedEnd(new PodwrightError(fail.code, fail.message));
     return { headers: answer.headers, messages: messages(), end };
   }
 
@@ -107,10 +96,34 @@ async function wholeAnswer({ headers, messages, end }: ProxyAnswer): Promise<Pro
   return { headers, messages: again(), end: async () => ended };
 }
 
-async function cutAnswer(request: ProxyRequest, { what }: NonNullable<Effects['cut']>): Promise<ProxyAnswer> {
-  if (what === 'connection') request.cutConnection();
+function emptyAnswer(): ProxyAnswer {
   async function* messages(): AsyncGenerator<Buffer> {}
-  return { headers: undefined, messages: messages(), end: async () => ({ kind: 'reset', code: CUT_CODE }) };
+  return { headers: undefined, messages: messages(), end: async () => ({ kind: 'trailers', fields: [] }) };
+}
+
+/** Resets the call or closes the connection after `afterMessages` messages of the response (default: 0), unless it has fewer. */
+function cutAnswer(
+  request: ProxyRequest,
+  { what, afterMessages: count = 0 }: NonNullable<Effects['cut']>,
+  answer: ProxyAnswer,
+): ProxyAnswer {
+  let isCut = false;
+  async function* messages() {
+    let sent = 0;
+    for await (const message of answer.messages) {
+      isCut = sent === count;
+      if (isCut) return;
+      sent++;
+      yield message;
+    }
+    isCut = sent === count;
+  }
+  const end = async (): ReturnType<ProxyAnswer['end']> => {
+    if (!isCut) return await answer.end();
+    if (what === 'connection') request.cutConnection();
+    return { kind: 'reset', code: CUT_CODE };
+  };
+  return { headers: answer.headers, messages: messages(), end };
 }
 
 function effectsText({ delayMs, jitterMs, fail, cut, repeat, reorder, delayAnswerMs }: Effects): string {
