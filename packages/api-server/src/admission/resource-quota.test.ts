@@ -184,6 +184,41 @@ test('updates are charged for the difference', async () => {
   await admit(plugin, { to: 'pods/status', object: pod('a', { requests: { cpu: '9' } }), oldObject: small });
 });
 
+test('during a resize, a container is charged the largest of its wanted, actual and allocated amounts', async () => {
+  const resources = (cpu: string, memory: string) => ({ requests: { cpu }, limits: { memory } });
+  const held = (name: string, cpu: string, memory: string) => ({
+    name,
+    allocatedResources: { cpu },
+    resources: resources('1', memory),
+  });
+  const side = { name: 'side', restartPolicy: 'Always', resources: resources('1', '1Gi') };
+  const init = { name: 'init', resources: resources('1', '1Gi') };
+  const resized = (status: Record<string, unknown>) => ({
+    ...pod('a', resources('2', '2Gi'), { initContainers: [side, init] }),
+    status: {
+      containerStatuses: [held('a', '3', '1Gi')],
+      initContainerStatuses: [held('side', '1', '4Gi'), held('init', '9', '9Gi')],
+      ...status,
+    },
+  });
+  const used = async (status: Record<string, unknown>) => {
+    const { plugin } = namespace(quota({ 'requests.cpu': '1m', 'limits.memory': '1' }), { pods: resized(status) });
+    const error = await admit(plugin, { to: 'pods', object: pod('b', resources('1', '1')) }).then(
+      () => '',
+      (reason: unknown) => String(reason),
+    );
+    return /used: (\S+), limited/.exec(error)?.[1];
+  };
+  assert.equal(await used({}), 'limits.memory=6Gi,requests.cpu=4');
+  const infeasible = { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] };
+  assert.equal(await used(infeasible), 'limits.memory=5Gi,requests.cpu=4');
+  assert.equal(await used({ containerStatuses: [] }), 'limits.memory=6Gi,requests.cpu=3');
+  assert.equal(
+    await used({ containerStatuses: undefined, initContainerStatuses: [] }),
+    'limits.memory=3Gi,requests.cpu=3',
+  );
+});
+
 test('an update that reduces usage lowers it only once written', async () => {
   const large = pod('a', { requests: { cpu: '2' } });
   const { plugin } = namespace(quota({ 'requests.cpu': '2' }), { pods: large });

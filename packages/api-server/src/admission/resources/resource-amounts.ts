@@ -40,25 +40,56 @@ function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) 
 
 export type AmountKind = 'requests' | 'limits';
 
-/** Returns the total amounts of a pod's containers: the sum over those that run concurrently, or the init containers' peak if higher. */
-export function containersAmounts(spec: unknown, kind: AmountKind): Amounts {
-  const ownOf = (container: JsonObject) => amountsOf(objectAt(container, 'resources', kind));
+/** Returns the amounts of a container. */
+type AmountsOf = (container: JsonObject) => Amounts;
+
+const wantedOf =
+  (kind: AmountKind): AmountsOf =>
+  (container) =>
+    amountsOf(objectAt(container, 'resources', kind));
+
+/**
+ * Returns the total amounts of a pod's containers: the sum over those that run concurrently, or the init containers' peak if higher.
+ * `runningOf` replaces the amounts in the spec of containers and sidecars.
+ */
+export function containersAmounts(spec: unknown, kind: AmountKind, runningOf: AmountsOf = wantedOf(kind)): Amounts {
   let sidecars: Amounts = new Map();
   let peak: Amounts = new Map();
   for (const container of objectsAt(spec, 'initContainers')) {
-    const together = sumOf(sidecars, ownOf(container));
-    if (textAt(container, 'restartPolicy') === 'Always') sidecars = together;
+    const isSidecar = textAt(container, 'restartPolicy') === 'Always';
+    const together = sumOf(sidecars, (isSidecar ? runningOf : wantedOf(kind))(container));
+    if (isSidecar) sidecars = together;
     peak = maxOf(peak, together);
   }
-  const sum = objectsAt(spec, 'containers').reduce((total, container) => sumOf(total, ownOf(container)), sidecars);
+  const sum = objectsAt(spec, 'containers').reduce((total, container) => sumOf(total, runningOf(container)), sidecars);
   return maxOf(sum, peak);
+}
+
+/**
+ * Returns a function for the amounts that a pod's running containers take: until a resize is complete, the largest of the wanted, actual
+ * and, for requests, allocated amounts. The wanted ones do not count if the node can never meet them (upstream's PodRequests and PodLimits
+ * with UseStatusResources).
+ */
+export function runningAmounts(status: unknown, kind: AmountKind): AmountsOf {
+  const known = [...objectsAt(status, 'containerStatuses'), ...objectsAt(status, 'initContainerStatuses')];
+  const statuses = new Map(known.map((one) => [textAt(one, 'name'), one]));
+  const pending = objectsAt(status, 'conditions').find((one) => textAt(one, 'type') === 'PodResizePending');
+  const isInfeasible = textAt(pending, 'reason') === 'Infeasible';
+  return (container) => {
+    const wanted = wantedOf(kind)(container);
+    const own = statuses.get(textAt(container, 'name'));
+    if (objectAt(own, 'resources') === undefined) return wanted;
+    const actual = amountsOf(objectAt(own, 'resources', kind));
+    const held = kind === 'limits' ? actual : maxOf(actual, amountsOf(objectAt(own, 'allocatedResources')));
+    return isInfeasible ? held : maxOf(wanted, held);
+  };
 }
 
 const isPodLevelResource = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
-/** Returns a pod's amounts. Pod-level amounts take precedence over those of its containers. */
-export function podAmounts(spec: unknown, kind: AmountKind): Amounts {
+/** Returns a pod's amounts. Pod-level amounts take precedence over those of its containers, for which see `containersAmounts`. */
+export function podAmounts(spec: unknown, kind: AmountKind, runningOf?: AmountsOf): Amounts {
   const own = [...amountsOf(objectAt(spec, 'resources', kind))].filter(([name]) => isPodLevelResource(name));
-  return new Map([...containersAmounts(spec, kind), ...own]);
+  return new Map([...containersAmounts(spec, kind, runningOf), ...own]);
 }
