@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
+import type { Route } from 'playwright-core';
 import { DashboardPlace } from './dashboard-place.fixture.ts';
 import { configMap, pod, service, together } from './manifests.fixture.ts';
 import type { OpenedPage } from './opened-dashboard.fixture.ts';
@@ -180,6 +181,35 @@ test('the page is reachable through a forwarded port', async () => {
   await tab.getByRole('link', { name: 'default/crash' }).waitFor();
   await context.close();
   relay.close();
+});
+
+test('slow explanations of many pods leave connections of the browser for other requests', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  const crash = await place.node.api<{ metadata: object }>('/api/v1/namespaces/default/pods/crash');
+  const items = Array.from({ length: 8 }, (_, index) => ({
+    ...crash,
+    metadata: { ...crash.metadata, name: `crash-${index}`, uid: `uid-${index}` },
+  }));
+  // the test responds in place of the API server, and no watch has any events
+  await tab.routeWebSocket('**/dashboard/stream?*', () => undefined);
+  await tab.route('**/api/v1/pods?*', (route) =>
+    route.fulfill({ json: { metadata: { resourceVersion: '1' }, items } }),
+  );
+  const waiting: Route[] = [];
+  const explained = new Set<string>();
+  await tab.route('**/dashboard/why?*', (route) => {
+    explained.add(route.request().url());
+    waiting.push(route);
+  });
+  await tab.reload();
+  await tab.getByRole('link', { name: 'default/crash-7' }).waitFor();
+  for (let count = 2; count <= items.length; count++) {
+    await place.node.until(() => explained.size === count);
+    assert.equal(waiting.length, 2);
+    await waiting.shift()!.fulfill({ json: {} });
+  }
+  await page.close();
 });
 
 /** A script for the page that opens each of these fragments before the previous page has been painted. */

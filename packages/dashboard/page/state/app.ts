@@ -1,4 +1,5 @@
 /** State shared by all views, created once by main.tsx and provided as a Preact context. */
+import { Limiter } from '@podwright/base';
 import { type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useMemo } from 'preact/hooks';
@@ -34,6 +35,11 @@ export type SessionState =
 const NAMESPACE = 'podwright-namespace';
 /** Maximum number of namespaces to search if each one must be listed separately. */
 const MAX_SEARCHED = 20;
+/**
+ * Maximum number of concurrent explanations for lists of pods. Each can take seconds if a kubelet does not answer, and browsers open at
+ * most six connections to a host, which the page's other requests need too.
+ */
+const MAX_EXPLAINING = 2;
 const RETRY_MS = 2000;
 const CLOCK_MS = 1000;
 
@@ -48,6 +54,8 @@ export class App {
   readonly now = signal(Date.now());
   readonly collections = new Collections();
   readonly entries = new SearchEntries();
+  /** Limits the requests for explanations that a list makes for each of its pods. */
+  readonly explaining = new Limiter(MAX_EXPLAINING);
   /** The namespaces offered to a user who may not list pods in all namespaces; undefined until they have been read. */
   readonly namespaces: Signal<Namespaces | undefined> = signal(undefined);
   readonly isHelpOpen = signal(false);
@@ -154,7 +162,8 @@ export class App {
     this.route.value = routeOf(location.hash);
     this.state.value = { kind: 'ready' };
     void this.#describe();
-    void this.#discover();
+    // later, because the views that are rendered now need the connections for their lists, of which browsers open at most six
+    setTimeout(() => void this.#discover(), 0);
   }
 
   async #describe(): Promise<void> {

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { readWhy } from '../api/dashboard.ts';
 import { plainText } from '../logs/ansi.ts';
 import { useAnswer } from '../state/answer.ts';
+import { useApp } from '../state/app.ts';
 import { PODS } from '../state/collections.ts';
 import { objectHref } from '../state/route.ts';
 import { countText } from '../state/text.ts';
@@ -39,10 +40,14 @@ const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-
  * again after each restart.
  */
 function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
+  const { explaining } = useApp();
   const { namespace, name, uid } = pod.metadata;
   const isAsked = finding !== undefined && WITH_LOG.has(finding.cause);
   const { value } = useAnswer(
-    async (signal) => (isAsked ? (await readWhy({ plural: 'pods', namespace, name, signal })).finding : undefined),
+    async (signal) =>
+      isAsked
+        ? (await explaining.run(() => readWhy({ plural: 'pods', namespace, name, signal }), signal)).finding
+        : undefined,
     [uid, restarts, isAsked],
   );
   return value ?? finding;
