@@ -9,7 +9,8 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { PodwrightError, raceAbort, Timer, wrapError } from '@podwright/base';
 import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { RequestSchema, ResponseSchema } from './gen/ttrpc/request_pb.js';
 import { CALL_TIMEOUT_MS } from './limits.ts';
@@ -20,11 +21,15 @@ const MAX_STREAM_ID = 0xffff_fffe;
 
 type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: unknown): void };
 
+type Call = { service: string; method: DescMethod; payload: () => Uint8Array };
+
 /** The client side of a ttrpc connection. Calls run concurrently; all of them fail when the connection is lost. */
 export class TtrpcConnection {
   readonly #stream: Duplex;
   readonly #decoder = new FrameDecoder();
   readonly #waiting = new Map<number, Waiting>();
+  /** The encoded requests without payloads, one for each method, as last called. */
+  readonly #heads = new Map<string, { timeoutMs: number; head: Uint8Array }>();
   readonly #closed = Promise.withResolvers<void>();
   #nextStreamId = 1;
   #lost: PodwrightError | undefined;
@@ -67,9 +72,22 @@ export class TtrpcConnection {
   /** Returns a client for a service. `typeName` overrides the service name in the descriptor. */
   client<S extends TypedService>(service: S, { typeName = service.typeName } = {}): TtrpcClient<S> {
     const call = (method: DescMethod) => (request: Message, options?: CallOptions) =>
-      this.#call({ service: typeName, method, request }, options ?? {});
+      this.#call(
+        { service: typeName, method, payload: () => toBinary(method.input, create(method.input, request)) },
+        options,
+      );
     const methods = service.methods.map((method) => [method.localName, call(method)]);
     return Object.fromEntries(methods) as TtrpcClient<S>;
+  }
+
+  /** Calls a method with a request that is already encoded, so that it can be sent to several servers without encoding it for each. */
+  async call<M extends DescMethod>(
+    method: M,
+    request: Uint8Array,
+    options?: CallOptions,
+  ): Promise<MessageShape<M['output']>> {
+    const call = { service: method.parent.typeName, method, payload: () => request };
+    return (await this.#call(call, options)) as MessageShape<M['output']>;
   }
 
   close(): void {
@@ -78,24 +96,36 @@ export class TtrpcConnection {
   }
 
   async #call(
-    { service, method, request }: { service: string; method: DescMethod; request: Message },
-    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
+    { service, method, payload }: Call,
+    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {},
   ): Promise<Message> {
     const what = `${service}/${method.name}`;
     if (method.methodKind !== 'unary') throw new PodwrightError('unimplemented', `${what}: streaming is not supported`);
-    using bound = timeoutMs === 0 ? undefined : withTimeout(signal, timeoutMs, what);
-    const stop = bound ?? signal;
-    stop?.throwIfAborted();
-    const payload = toBinary(method.input, create(method.input, request));
-    const timeoutNano = BigInt(Math.ceil(timeoutMs)) * 1_000_000n;
-    const message = create(RequestSchema, { service, method: method.name, payload, timeoutNano });
-    const { streamId, answer } = this.#send(what, toBinary(RequestSchema, message));
+    signal?.throwIfAborted();
+    const request = encodeRequest(this.#head(what, { service, method, timeoutMs }), payload());
+    const { streamId, answer } = this.#send(what, request);
+    // a timer rather than a signal with a timeout, because creating an AbortController costs as much as encoding a small message
+    using _timer = timeoutMs === 0 ? undefined : new Timer(() => this.#expire(streamId, timeoutMs), timeoutMs);
     try {
-      const answered = stop === undefined ? answer : raceAbort(answer, stop);
-      return decodeAnswer(what, method.output, await answered);
+      return decodeAnswer(what, method.output, await (signal === undefined ? answer : raceAbort(answer, signal)));
     } finally {
       this.#waiting.delete(streamId);
     }
+  }
+
+  /** Returns the encoded request without its payload. It is the same for all calls of a method with the same timeout. */
+  #head(what: string, { service, method, timeoutMs }: Omit<Call, 'payload'> & { timeoutMs: number }): Uint8Array {
+    const known = this.#heads.get(what);
+    if (known?.timeoutMs === timeoutMs) return known.head;
+    const timeoutNano = BigInt(Math.ceil(timeoutMs)) * 1_000_000n;
+    const head = toBinary(RequestSchema, create(RequestSchema, { service, method: method.name, timeoutNano }));
+    this.#heads.set(what, { timeoutMs, head });
+    return head;
+  }
+
+  #expire(streamId: number, timeoutMs: number): void {
+    const waiting = this.#waiting.get(streamId);
+    waiting?.reject(new PodwrightError('deadline_exceeded', `${waiting.what}: no answer within ${timeoutMs} ms`));
   }
 
   #send(what: string, data: Uint8Array): { streamId: number; answer: Promise<Uint8Array> } {
@@ -138,6 +168,14 @@ export class TtrpcConnection {
     this.#waiting.clear();
     this.#closed.resolve();
   }
+}
+
+function encodeRequest(head: Uint8Array, payload: Uint8Array): Uint8Array {
+  return new BinaryWriter()
+    .raw(head)
+    .tag(RequestSchema.field.payload.number, WireType.LengthDelimited)
+    .bytes(payload)
+    .finish();
 }
 
 function decodeAnswer<S extends DescMessage>(what: string, schema: S, bytes: Uint8Array): MessageShape<S> {

@@ -70,6 +70,15 @@ describe('ttrpc over a unix socket', () => {
     );
   });
 
+  test('a request that is already encoded is sent as it is', async () => {
+    const { input } = Sandbox.method.startSandbox;
+    const request = toBinary(input, create(input, { sandboxId: 'abc' }));
+    const { pid } = await connection.call(Sandbox.method.startSandbox, request);
+    assert.equal(pid, 3);
+    const late = connection.call(Sandbox.method.waitSandbox, new Uint8Array(), { timeoutMs: 30 });
+    await assert.rejects(late, /^PodwrightError: containerd.*WaitSandbox: no answer within 30 ms$/);
+  });
+
   test('an error is received with its code and message', async () => {
     await assert.rejects(
       connection.client(Sandbox).stopSandbox({ sandboxId: 'gone' }),
