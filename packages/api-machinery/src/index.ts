@@ -4,6 +4,7 @@ export { generateName, withSystemFields } from './metadata/system-fields.ts';
 export type { Allocate, Allocation } from './registry/allocation.ts';
 export { APPLY, applyPatch, patchObject } from './registry/apply-patch.ts';
 export type { ScaleWrite } from './registry/change-scale.ts';
+export { claimStrategies } from './registry/claim-strategies.ts';
 export { checkedType, DecodeError, namedBy, namedKind } from './registry/declared-kind.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
 export { deletionAnswer } from './registry/deletion-answer.ts';

@@ -6,6 +6,7 @@ import { webhookPlugins, webhookStrategies } from '@podwright/admission-webhooks
 import {
   type Admission,
   type Allocate,
+  claimStrategies,
   type Durability,
   openSqliteStore,
   Registries,
@@ -20,7 +21,6 @@ import { defaultAdmission } from './admission/default-plugins.ts';
 import { apiServiceStrategies } from './api-service-strategies.ts';
 import { callerOf } from './authorization/known-users.ts';
 import { ensureBaseObjects } from './base-objects.ts';
-import { claimStrategies } from './claim-strategies.ts';
 import { CustomKinds, DEFINITIONS } from './custom-kinds.ts';
 import { servedResources } from './served-resources.ts';
 import { AddressRange } from './services/address-range.ts';

@@ -1,5 +1,4 @@
 /** Namespace-dependent rules for ResourceClaims and their templates (upstream, registry/resource). */
-import type { ObjectStore } from '@podwright/api-machinery';
 import {
   type ApiObject,
   booleanAt,
@@ -10,6 +9,7 @@ import {
   type Strategies,
   textAt,
 } from '@podwright/kube-kinds';
+import type { ObjectStore } from '../store/object-store.ts';
 
 /** Label on namespaces whose claims may have admin access to devices, even those in use. */
 const ADMIN_ACCESS = 'resource.kubernetes.io/admin-access';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MemoryStore } from '@podwright/api-machinery';
 import type { ApiObject, FieldError } from '@podwright/kube-kinds';
+import { MemoryStore } from '../store/memory-store.ts';
 import { claimStrategies } from './claim-strategies.ts';
 
 const store = new MemoryStore();
