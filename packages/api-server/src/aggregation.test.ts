@@ -151,14 +151,15 @@ describe('requests for a registered group version', () => {
     assert.deepEqual([answer.headers['x-own'], answer.headers['x-hop']], ['1', undefined]);
   });
 
-  it('without a body share a connection, and are repeated if the server has closed it', async () => {
+  it('share connections, and those without a body are repeated if the server has closed theirs', async () => {
     await register();
     const ports = new Set<number | undefined>();
-    const ask = async () => {
-      assert.equal((await get(`${BASE}/things`)).status, 200);
+    const ask = async (method = 'GET', expected = 200) => {
+      const body = method === 'POST' ? { a: 'b' } : undefined;
+      assert.equal((await extension.call(method, `${BASE}/things`, body)).status, expected);
       ports.add(extension.requests.at(-1)!.socket.remotePort);
     };
-    for (let count = 0; count < 3; count++) await ask();
+    for (const method of ['GET', 'POST', 'DELETE', 'GET']) await ask(method);
     assert.equal(ports.size, 1);
     let closed = 0;
     extension.handle = ({ socket }) => {
@@ -169,6 +170,41 @@ describe('requests for a registered group version', () => {
     };
     await ask();
     assert.equal(ports.size, 2);
+    closed = 0;
+    const seen = extension.requests.length;
+    await ask('POST', 503);
+    assert.equal(extension.requests.length, seen + 1, 'a request that the server might have processed is not repeated');
+  });
+
+  it('that came at the same time leave their connections for others', async () => {
+    await register();
+    const burst = async () => {
+      const held: (() => void)[] = [];
+      extension.handle = ({ url }, response) => {
+        if (url !== `${BASE}/things`) return false;
+        held.push(() => response.end('{}'));
+        return true;
+      };
+      const answers = Array.from({ length: 8 }, () => get(`${BASE}/things`));
+      await until(async () => held.length === 8 || undefined);
+      for (const answer of held) answer();
+      await Promise.all(answers);
+    };
+    extension.requests.length = 0;
+    await burst();
+    await burst();
+    assert.equal(new Set(extension.requests.map(({ socket }) => socket.remotePort)).size, 8);
+  });
+
+  it('are answered with one write if the answer is complete', async () => {
+    await register();
+    const client = connect(extension.socketPath).setEncoding('utf8');
+    const chunks: string[] = [];
+    client.on('data', (chunk: string) => chunks.push(chunk));
+    client.write(`GET ${BASE}/things HTTP/1.1\r\nhost: a\r\n\r\n`);
+    await until(async () => chunks.join('').includes('"items":[]}') || undefined);
+    assert.equal(chunks.length, 1);
+    client.destroy();
   });
 
   it('stream watches until the server ends them', async () => {

@@ -14,6 +14,7 @@ type TargetInfo = Pick<RequestInfo, 'isResourceRequest' | 'apiGroup' | 'apiVersi
 export class ExtensionApis implements ExtensionServers {
   readonly registrations: Registrations;
   readonly #parts: ExtensionParts;
+  #module: Promise<typeof import('./proxy-request.ts')> | undefined;
 
   constructor(parts: ExtensionParts & { store: ObjectStore }) {
     this.#parts = parts;
@@ -31,7 +32,8 @@ export class ExtensionApis implements ExtensionServers {
   }
 
   async #proxy(request: AuthorizedRequest, target: ExtensionTarget): Promise<void> {
-    const { proxyRequest } = await import('./proxy-request.ts');
+    this.#module ??= import('./proxy-request.ts'); // kept, because each `import` resolves the module again
+    const { proxyRequest } = await this.#module;
     return proxyRequest(request, target, this.#parts);
   }
 }

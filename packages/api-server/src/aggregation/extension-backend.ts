@@ -15,15 +15,23 @@ export type ExtensionParts = {
   store: ObjectStore;
   /** Returns the certificate that this server presents to extension API servers. */
   clientPair: () => KeyPair;
-  /** Connection pools by APIService name. `key` identifies the host and the TLS settings; if it changes, the pool is replaced. */
-  agents: Map<string, { key: string; agent: Agent }>;
+  /** Connection pools by APIService name. */
+  agents: Map<string, ExtensionAgent>;
 };
 
-/** Maximum number of idle connections per extension API server, as in Go's default transport. */
-const MAX_IDLE_CONNECTIONS = 2;
+/** A connection pool, and the target for which it was created. */
+export type ExtensionAgent = { target: NetworkAddress; agent: Agent };
+
+/**
+ * Maximum number of idle connections per extension API server. A TLS handshake takes both servers longer than a request, and upstream sends
+ * all requests on one HTTP/2 connection.
+ */
+const MAX_IDLE_CONNECTIONS = 16;
 /** How long idle connections stay open: less than the 90 seconds after which servers built on upstream's library close them. */
 const MAX_IDLE_MS = 30_000;
 const MAX_AGENTS = 200;
+
+const TLS_FIELDS = ['cert', 'key', 'ca', 'isVerified'] as const;
 
 /** Go's message for an HTTP request that has timed out. */
 const LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
@@ -50,18 +58,20 @@ export async function extensionBackend(
 
 /** Returns the connection pool for an extension API server. The pool is replaced if the Service or its certificates change. */
 function agentOf(name: string, target: NetworkAddress, agents: ExtensionParts['agents']): Agent {
-  const { host, tls } = target;
-  const key = JSON.stringify([host, tls]);
   const known = agents.get(name);
-  if (known?.key === key) return known.agent;
+  if (known !== undefined && isSameServer(known.target, target)) return known.agent;
   const bounds = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: MAX_IDLE_MS };
   const agent = new Agent({ ...bounds, ...secureOptions(target) });
   agents.delete(name);
-  agents.set(name, { key, agent });
+  agents.set(name, { target, agent });
   const [oldest] = agents.keys();
   if (agents.size > MAX_AGENTS) agents.delete(oldest!); // its idle connections close in time
   return agent;
 }
+
+/** Whether connections to both targets are made for the same host name with the same TLS settings. */
+const isSameServer = ({ host, tls = {} }: NetworkAddress, { host: other, tls: others = {} }: NetworkAddress): boolean =>
+  host === other && TLS_FIELDS.every((field) => tls[field] === others[field]);
 
 /** A request that this server itself sends to an extension API server. */
 export type ExtensionCall = {

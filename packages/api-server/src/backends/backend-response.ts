@@ -37,26 +37,38 @@ export async function passResponse(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const { response, signal } = exchange;
+  const { complete: isComplete } = incoming;
   const abort = () => incoming.destroy();
-  signal.addEventListener('abort', abort, { once: true });
+  if (!isComplete) signal.addEventListener('abort', abort, { once: true });
   try {
     response.writeHead(incoming.statusCode!, headers);
-    response.flushHeaders();
-    if (!(await passBody(exchange, incoming))) response.destroy(new Error('the response was cut off'));
+    // the part of the body that arrived with the headers is sent with them, in one write; otherwise, the headers are sent at once
+    const first = incoming.read() as Buffer | null;
+    if (first === null && !isComplete) response.flushHeaders();
+    const passed = isComplete ? await passEnd(exchange, first) : await passBody(exchange, incoming, first);
+    if (!passed) response.destroy(new Error('the response was cut off'));
   } finally {
     signal.removeEventListener('abort', abort);
-    incoming.destroy();
+    if (!isComplete) incoming.destroy();
   }
 }
 
-/** Copies the body of a backend's response to the client's. Returns false if either side failed. */
-async function passBody({ request, response, signal }: HttpExchange, incoming: IncomingMessage): Promise<boolean> {
+/** Copies the body of a backend's response to the client's, after its first part. Returns false if either side failed. */
+async function passBody(exchange: HttpExchange, incoming: IncomingMessage, first: Buffer | null): Promise<boolean> {
+  const { response, signal } = exchange;
+  const pass = async (chunk: Buffer) => response.write(chunk) || (await waitForRoom(response, signal));
   try {
-    for await (const chunk of incoming as AsyncIterable<Buffer>)
-      if (!(response.write(chunk) || (await waitForRoom(response, signal)))) return false;
+    if (first !== null && !(await pass(first))) return false;
+    for await (const chunk of incoming as AsyncIterable<Buffer>) if (!(await pass(chunk))) return false;
   } catch {
     return false;
   }
+  return passEnd(exchange, null);
+}
+
+/** Sends the last part of a response. */
+async function passEnd({ request, response, signal }: HttpExchange, last: Buffer | null): Promise<true> {
+  if (last !== null) response.write(last);
   await discardBody({ request, signal });
   response.end();
   return true;

@@ -6,9 +6,10 @@ export type BackendCall = {
   path: string;
   headers: OutgoingHttpHeaders;
   /**
-   * Whether the request may reuse a connection, because the caller retries it if the backend has closed that connection. Default: false.
+   * Whether the request may be sent on an idle connection. It fails with ECONNRESET or EPIPE if the backend closes that connection at the
+   * same time. Default: false.
    */
-  isRepeatable?: boolean;
+  mayReuse?: boolean;
 };
 
 /** A server to which the API server forwards requests: a node's kubelet, or a server in a pod. */

@@ -51,16 +51,19 @@ export async function forwardRequest(
   await passResponse(exchange, response, passed);
 }
 
-/** Sends a request to the backend. Retries a request without a body if it was sent on a reused connection that the backend had closed. */
+/**
+ * Sends a request, on an idle connection if there is one. If the backend has closed that connection, a GET or HEAD request without a body
+ * is sent again, as by Go's transport. Other requests are not: the backend might have processed them.
+ */
 async function answerOf(exchange: HttpExchange, backend: Backend, call: BackendCall): Promise<BackendAnswer> {
   const isRepeatable = ['GET', 'HEAD'].includes(call.method) && !hasBody(exchange.request);
-  const outgoing = backend.request({ ...call, isRepeatable });
+  const outgoing = backend.request({ ...call, mayReuse: true });
   sendBody(exchange, outgoing);
   try {
     return await answerTo(outgoing, exchange.signal);
   } catch (error) {
     const isStale = outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
-    if (!isStale) throw error;
+    if (!isStale || !isRepeatable) throw error;
     return answerTo(backend.request(call).end(), exchange.signal);
   }
 }

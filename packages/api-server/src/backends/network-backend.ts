@@ -50,9 +50,9 @@ export function secureOptions({
 export function networkBackend(target: NetworkAddress): Backend {
   const { scheme, host, port, address = host, agent } = target;
   const options: RequestOptions = { host: address, port, agent: false };
-  const open = ({ isRepeatable = false, ...call }: BackendCall): ClientRequest => {
+  const open = ({ mayReuse = false, ...call }: BackendCall): ClientRequest => {
     if (scheme === 'http') return httpRequest({ ...options, ...call });
-    if (isRepeatable && agent !== undefined) return httpsRequest({ ...options, ...call, agent });
+    if (mayReuse && agent !== undefined) return httpsRequest({ ...options, ...call, agent });
     return httpsRequest({ ...options, ...secureOptions(target), ...call });
   };
   return {

@@ -26,6 +26,9 @@ export const requestTimeout = (): ApiError =>
     details: {},
   });
 
+/** The reason with which signals abort after a complete response. */
+const ANSWERED = new Error('the response has been sent');
+
 /** Cancels a request's work when the client disconnects, the request times out or the server stops. */
 export class RequestLifetime implements Disposable {
   readonly #response: HttpResponse;
@@ -69,7 +72,8 @@ export class RequestLifetime implements Disposable {
   }
 
   #disconnected(): void {
-    const reason = new Error('the client disconnected');
+    // `close` follows complete responses, too; an error for each of them would cost time for its stack trace
+    const reason = this.#response.writableEnded ? ANSWERED : new Error('the client disconnected');
     this.#client.abort(reason);
     this.#work.abort(reason);
   }
