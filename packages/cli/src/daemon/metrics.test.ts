@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { Counter, errorCode, Registry, silentLogger } from '@podwright/base';
-import { MetricsServer } from './metrics.ts';
+import { Counter, errorCode, metricsText, Registry, silentLogger } from '@podwright/base';
+import { MetricsServer, openMetrics } from './metrics.ts';
 
 async function serve(t: TestContext, registry = new Registry()) {
   const server = new MetricsServer(registry, silentLogger);
@@ -29,6 +29,11 @@ test('a registry is served in Prometheus format, only on its path', async (t) =>
   assert.match(await answer.text(), /^calls_total 3$/m);
   assert.equal((await fetch(`${url}/`)).status, 404);
   assert.equal((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status, 405);
+});
+
+test('every daemon’s registry has the metrics of its process', async () => {
+  await using metrics = await openMetrics({ metrics_address: undefined, log_level: 'error' });
+  assert.match(await metricsText(metrics.registry, () => true), /^process_cpu_seconds_total \d/m);
 });
 
 test('the health endpoint reports the daemon’s health', async (t) => {

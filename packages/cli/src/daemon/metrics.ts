@@ -7,6 +7,7 @@ import {
   isProbeMetric,
   type Logger,
   metricsText,
+  processMetrics,
   Registry,
   wrapError,
 } from '@podwright/base';
@@ -24,13 +25,16 @@ export type OpenMetrics = AsyncDisposable & { registry: Registry };
 /** Returns the daemon's current problem, for `/healthz`; `undefined` if there is none. */
 export type Problem = () => string | undefined;
 
-/** Creates a registry and, if `metrics_address` is set, serves it there. Rejects if the address is unusable. */
+/**
+ * Creates a registry with the metrics of this process and, if `metrics_address` is set, serves it there. Rejects if the address is unusable.
+ */
 export async function openMetrics(
   config: Pick<NodeConfig, 'metrics_address' | 'log_level'>,
   problem: Problem = () => undefined,
 ): Promise<OpenMetrics> {
   const address = config.metrics_address;
   const registry = new Registry();
+  processMetrics(registry);
   if (address === undefined) return { registry, [Symbol.asyncDispose]: async () => undefined };
   const logger = createLogger({ name: 'metrics', level: config.log_level });
   const server = new MetricsServer(registry, logger, problem);
