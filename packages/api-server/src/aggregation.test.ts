@@ -298,6 +298,28 @@ describe('an extension API server that is not available', () => {
     assert.deepEqual([passed.status, passed.message], ['True', 'all checks passed']);
   });
 
+  it('is checked again when its own Service changes, and not when others of the namespace do', async () => {
+    let checks = 0;
+    extension.handle = ({ url, headers }) => {
+      if (url === BASE && headers['x-remote-user'] === 'system:kube-aggregator') checks++;
+      return false;
+    };
+    await register();
+    await discovered();
+    const before = checks;
+    const spec = { ports: [{ port: 80 }] };
+    for (let count = 0; count < 5; count++) {
+      const name = `other-${count}`;
+      const made = await extension.call('POST', '/api/v1/namespaces/default/services', { metadata: { name }, spec });
+      assert.equal(made.status, 201, made.text);
+    }
+    const slice = { addressType: 'IPv4', endpoints: [], metadata: { name: 'extension-of-other' } };
+    await extension.call('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', slice);
+    extension.setEndpoints(READY);
+    await until(async () => (checks > before ? true : undefined));
+    assert.equal(checks, before + 1);
+  });
+
   it('has a failed check if its discovery is not found', async () => {
     extension.handle = (_, response) => {
       response.writeHead(404).end();

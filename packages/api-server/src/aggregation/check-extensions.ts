@@ -1,5 +1,5 @@
 /** Checks registered extension API servers and reads their documents, as long as any are registered. */
-import { type StoreEvent, timestamp } from '@podwright/api-machinery';
+import { type StoredObject, type StoreEvent, timestamp } from '@podwright/api-machinery';
 import { errorMessage, pause } from '@podwright/base';
 import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
 import type { ControllerParts } from '../controllers/controller-parts.ts';
@@ -27,6 +27,7 @@ const FIRST_RETRY_MS = 5;
 const REREAD_MS = 60_000;
 
 const MANAGER = 'kube-apiserver';
+const SERVICE_LABEL = 'kubernetes.io/service-name';
 
 type Checked = { registration: Registration; wake: () => void; end: AbortController };
 
@@ -52,16 +53,21 @@ export async function checkExtensions(parts: CheckParts): Promise<void> {
     }
     for (const one of all.values()) if (!checked.has(one.name)) begin(one);
   };
-  const wake = ({ object }: StoreEvent) => {
-    const [namespace = ''] = object.key.split('/');
-    for (const one of checked.values()) if (one.registration.service.namespace === namespace) one.wake();
+  const follow = (resource: string, serviceOf: (object: StoredObject) => string | undefined) => {
+    const changed = ({ object }: StoreEvent) => {
+      const [namespace] = object.key.split('/');
+      for (const { registration, wake } of checked.values()) {
+        const { service } = registration;
+        if (service.namespace === namespace && service.name === serviceOf(object)) wake();
+      }
+    };
+    return followResource(resource, { listed: () => undefined, changed }, parts);
   };
   registrations.onChange(() => signal.aborted || update());
   update();
-  const follower = { listed: () => undefined, changed: wake };
   await Promise.all([
-    followResource('services', follower, parts),
-    followResource('endpointslices.discovery.k8s.io', follower, parts),
+    follow('services', ({ key }) => key.split('/')[1]),
+    follow('endpointslices.discovery.k8s.io', (slice) => slice.decode().metadata.labels?.[SERVICE_LABEL]),
   ]);
   await Promise.all(running);
 }
