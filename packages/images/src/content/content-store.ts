@@ -25,6 +25,11 @@ export class ContentStore {
     this.#root = root;
   }
 
+  /** The directory that contains the blobs. */
+  get directory(): string {
+    return this.#root;
+  }
+
   /** Opens the content store under `root`, creating it if necessary, and removes partial files that cannot be resumed. */
   static async open(root: string): Promise<ContentStore> {
     const store = new ContentStore(join(root, 'content'));

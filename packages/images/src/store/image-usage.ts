@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isErrno, isNotFound } from '@podwright/base';
 import { TreeMeasures } from '@podwright/host';
 import type { ContentStore } from '../content/content-store.ts';
@@ -25,12 +26,18 @@ export class ImageUsage {
   }
 
   async read(): Promise<StorageUsage> {
-    const { root, content, snapshotter } = this.#options;
+    const { root, snapshotter } = this.#options;
+    const mountpoint = snapshotter.directory ?? root;
     const snapshots = await snapshotter.list();
-    const blobs = (await content.list()).map(({ size }) => ({ sizeBytes: size, inodes: 1 }));
-    const layers = await this.#layers(snapshots);
-    const images = sum([...blobs, ...layers]);
-    return { mountpoint: snapshotter.directory ?? root, images, containers: await this.#ofContainers(snapshots) };
+    const images = sum([...(await this.#blobsOn(mountpoint)), ...(await this.#layers(snapshots))]);
+    return { mountpoint, images, containers: await this.#ofContainers(snapshots) };
+  }
+
+  /** Returns the use of the blobs; none if they are on another file system than `mountpoint`, because deleting them frees nothing there. */
+  async #blobsOn(mountpoint: string): Promise<SnapshotUsage[]> {
+    const { content } = this.#options;
+    const [there, own] = await Promise.all([stat(mountpoint), stat(content.directory)]);
+    return there.dev === own.dev ? (await content.list()).map(({ size }) => ({ sizeBytes: size, inodes: 1 })) : [];
   }
 
   async #layers(snapshots: SnapshotInfo[]): Promise<SnapshotUsage[]> {
