@@ -1,4 +1,5 @@
 /** Admission: quotas, limit ranges, pod security, priorities, service accounts, default classes, runtime classes, tolerations. */
+import { waitFor } from '@podwright/base';
 import type { Case } from './cases.ts';
 import type { Json } from './json.ts';
 import type { Transcript } from './transcript.ts';
@@ -24,11 +25,8 @@ async function space(api: Transcript, name: string, labels: Json = {}): Promise<
 
 /** Waits until a ResourceQuota has a usage (`status.used`), which is computed asynchronously. */
 async function counted(api: Transcript, path: string): Promise<void> {
-  for (let round = 0; round < 100; round += 1) {
-    const { body } = await api.send('GET', path, undefined, { quiet: true });
-    if (body.status?.used !== undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const used = async () => (await api.send('GET', path, undefined, { quiet: true })).body.status?.used;
+  await waitFor(used, { intervalMs: 100, signal: AbortSignal.timeout(10_000) });
 }
 
 async function quota(api: Transcript): Promise<void> {
