@@ -95,7 +95,7 @@ export class CsiBlockPaths {
     await removeIfEmpty(join(this.#root, 'publish', name));
     await this.removeStaging(name);
     if ((await this.#mounter.mountsBelow(directory)).length > 0) return;
-    await removeIfEmpty(join(directory, 'dev'));
+    await rm(join(directory, 'dev'), { recursive: true, force: true });
     await rm(directory, { recursive: true });
     await this.#removeParents();
   }

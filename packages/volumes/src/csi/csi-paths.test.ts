@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { NodeServiceCapability_RPC_Type } from '../csi-api.ts';
 import type { Mounter } from '../volumes/mounter.ts';
@@ -56,7 +56,7 @@ async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
     await writeVolumeData(directory, { driverName: DRIVER, volumeHandle: directory === staged ? 'h' : 'b' });
   }
   return {
-    ...{ inUse, staged, unstaged, errors, pods, root: join(rootDir, 'plugins/kubernetes.io/csi') },
+    ...{ inUse, staged, unstaged, errors, pods, block, root: join(rootDir, 'plugins/kubernetes.io/csi') },
     volumes: new CsiVolumes({ ...parts, paths } as unknown as CsiVolumesOptions),
     blockVolumes: new CsiBlockVolumes({
       ...{ ...parts, paths: block },
@@ -216,3 +216,22 @@ for (const kind of ['volumes', 'blockVolumes'] as const)
     await waits;
     await ended;
   });
+
+test('the record of a block volume is removed after everything else in its directory', async (context) => {
+  const { root, block } = await newNode(context, { mountsBelow: async () => [] });
+  const directory = join(root, 'volumeDevices/v');
+  mkdirSync(join(directory, 'dev'));
+  for (let pod = 0; pod < 50; pod++) writeFileSync(join(directory, 'dev', `pod-${pod}`), '');
+  const removed: (string | null)[] = [];
+  const watchers = ['dev', 'data'].map((name) => watch(join(directory, name), (_, file) => void removed.push(file)));
+  context.after(() => watchers.forEach((one) => void one.close()));
+  await block.remove('v');
+  const signal = AbortSignal.timeout(10_000);
+  await waitFor(() => (removed.includes('pod-49') && removed.includes('vol_data.json')) || undefined, {
+    intervalMs: 5,
+    signal,
+  });
+  const record = removed.indexOf('vol_data.json');
+  const later = removed.slice(record).filter((file) => file?.startsWith('pod-'));
+  assert.deepEqual([later, existsSync(directory)], [[], false]);
+});
