@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { errorCode } from '@podwright/base';
 import { AdaptationUnderTest, containerSource, podSource } from './adaptation.fixture.ts';
-import { LinuxResourcesSchema } from './gen/nri/v1alpha1/container_pb.js';
+import { ContainerSchema, LinuxResourcesSchema, PodSandboxSchema } from './gen/nri/v1alpha1/container_pb.js';
 import { create } from './messages.ts';
 
 test('plugins receive the events of a pod in index order, with their configuration first', async () => {
@@ -59,6 +60,34 @@ test('adjustments of several plugins are merged, and each sees those of earlier 
     [['other', '1']],
   );
   assert.deepEqual(host.evicted, ['old']);
+});
+
+test('the pod and the container of an event are encoded once for all plugins', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const seen: string[] = [];
+  for (const name of ['10-a', '20-b'])
+    await host.plugin(name, {
+      createContainer: ({ pod, container }) => {
+        seen.push(`${name} ${pod?.name} ${container?.name}`);
+        return { adjust: {} };
+      },
+    });
+  const { encoded, calls } = countedEncoding();
+  const container = containerSource('c');
+  const adjust = await host.adaptation.createContainer({
+    ...container,
+    message: () => assert.fail('nothing is adjusted'),
+    encoded: () => encoded(ContainerSchema, container.message()),
+    pod: { ...container.pod, encoded: () => encoded(PodSandboxSchema, container.pod.message()) },
+  });
+  assert.equal(adjust, undefined);
+  assert.deepEqual(
+    [seen, calls],
+    [
+      ['10-a pod c', '20-b pod c'],
+      ['PodSandbox', 'Container'],
+    ],
+  );
 });
 
 test('two plugins that set the same field conflict, which fails the creation', async () => {
@@ -200,3 +229,13 @@ test('validators see all adjustments with their owners, and may reject them', as
     (error) => errorCode(error) === 'failed_precondition' && /rejected by 20-b: 10-a a,b 0$/.test(String(error)),
   );
 });
+
+/** Returns a function that encodes messages, and the list of the types of those that it has encoded. */
+function countedEncoding() {
+  const calls: string[] = [];
+  const encoded = async <S extends DescMessage>(schema: S, message: MessageShape<S> | Promise<MessageShape<S>>) => {
+    calls.push(schema.name);
+    return toBinary(schema, await message);
+  };
+  return { encoded, calls };
+}

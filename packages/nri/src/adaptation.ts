@@ -1,21 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { background, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
 import type { DefaultValidatorSettings } from './default-validator.ts';
-import type { ContainerMessages, EventDelivery, Requested } from './event-delivery.ts';
+import type { EventDelivery, Requested } from './event-delivery.ts';
+import type { Awaitable, ContainerSource, EventSubject, PodSource } from './event-source.ts';
 import type { ContainerAdjustment, ContainerUpdate } from './gen/nri/v1alpha1/adjustment_pb.js';
-import type { Container, LinuxResources, PodSandbox } from './gen/nri/v1alpha1/container_pb.js';
+import type { LinuxResources } from './gen/nri/v1alpha1/container_pb.js';
 import { KnownObjects } from './known-objects.ts';
 import { MAX_PLUGINS, REGISTRATION_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import type { PluginConnection, PluginTimeouts } from './plugin-connection.ts';
 import type { PluginName } from './plugin-name.ts';
-
-type Awaitable<T> = T | Promise<T>;
-
-/** A pod of the container runtime. `message` is called only if a plugin has subscribed to the event. */
-export type PodSource = { id: string; isStopped?: boolean; message(): Awaitable<PodSandbox> };
-
-/** A container in the container runtime, and its pod. `message` is called only if a plugin receives the container. */
-export type ContainerSource = { id: string; pod: PodSource; message(): Awaitable<Container> };
 
 /** The container runtime operations used by plugins. */
 export type RuntimeDomain = {
@@ -131,7 +124,7 @@ export class Adaptation {
     if (this.#isIdle()) return this.#known.set(pod.id, 'running');
     await this.#inOrder(async (delivery) => {
       this.#known.set(pod.id, 'running');
-      await delivery.notify('runPodSandbox', async () => ({ pod: await pod.message() }));
+      await delivery.notify('runPodSandbox', { pod });
     });
   }
 
@@ -144,11 +137,7 @@ export class Adaptation {
     resources: () => Awaitable<{ overhead: LinuxResources; sum: LinuxResources }>,
   ): Promise<void> {
     if (this.#isIdle()) return;
-    const request = async () => {
-      const { overhead, sum } = await resources();
-      return { pod: await pod.message(), overheadLinuxResources: overhead, linuxResources: sum };
-    };
-    await this.#inOrder((delivery) => delivery.notify('updatePodSandbox', request));
+    await this.#inOrder((delivery) => delivery.updatePodSandbox(pod, async () => await resources()));
   }
 
   /** Delivers StopPodSandbox, once per pod. Failures are logged, because plugins must not prevent pods from being stopped. */
@@ -164,12 +153,12 @@ export class Adaptation {
       if (!this.#known.has(pod.id)) return;
       await this.#stopPod(delivery, pod);
       this.#known.remove(pod.id);
-      await delivery.report('removePodSandbox', async () => ({ pod: await pod.message() }));
+      await delivery.report('removePodSandbox', { pod });
     });
   }
 
   /**
-   * Delivers CreateContainer. Returns the merged adjustments; `undefined` if no plugin handles the event. Throws `failed_precondition` if
+   * Delivers CreateContainer. Returns the merged adjustments; `undefined` if no plugin adjusts the container. Throws `failed_precondition` if
    * two plugins set the same field or a validator rejects the adjustments; plugin errors are passed through. After a failure, the caller
    * must call `removeContainer`.
    */
@@ -180,7 +169,7 @@ export class Adaptation {
     }
     const { adjust, ...requested } = await this.#inOrder(async (delivery) => {
       this.#known.set(container.id, 'running');
-      return await delivery.createContainer(() => messagesOf(container));
+      return await delivery.createContainer(container);
     });
     await this.#applyRequested(requested);
     return adjust;
@@ -192,20 +181,19 @@ export class Adaptation {
     container: ContainerSource,
   ): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder((delivery) => delivery.report(event, () => messagesOf(container)));
+    await this.#inOrder((delivery) => delivery.report(event, subjectOf(container)));
   }
 
   /** Delivers PostUpdatePodSandbox. Failures are logged. */
   async notifyPodUpdated(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return;
-    const request = async () => ({ pod: await pod.message() });
-    await this.#inOrder((delivery) => delivery.report('postUpdatePodSandbox', request));
+    await this.#inOrder((delivery) => delivery.report('postUpdatePodSandbox', { pod }));
   }
 
   /** Delivers StartContainer. Throws plugins' errors. */
   async startContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return;
-    await this.#inOrder((delivery) => delivery.notify('startContainer', () => messagesOf(container)));
+    await this.#inOrder((delivery) => delivery.notify('startContainer', subjectOf(container)));
   }
 
   /**
@@ -214,9 +202,7 @@ export class Adaptation {
    */
   async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
     if (this.#isIdle()) return undefined;
-    const { updates, evictions } = await this.#inOrder((delivery) =>
-      delivery.updateContainer(() => messagesOf(container), requested),
-    );
+    const { updates, evictions } = await this.#inOrder((delivery) => delivery.updateContainer(container, requested));
     const own = updates.find(({ containerId }) => containerId === container.id);
     await this.#applyRequested({ updates: updates.filter((update) => update !== own), evictions });
     return own?.linux?.resources;
@@ -235,7 +221,7 @@ export class Adaptation {
       if (!this.#known.has(container.id)) return [];
       const requested = await this.#stopContainer(delivery, container);
       this.#known.remove(container.id);
-      await delivery.report('removeContainer', () => messagesOf(container));
+      await delivery.report('removeContainer', subjectOf(container));
       return requested;
     });
     this.#applyLater(updates);
@@ -290,11 +276,11 @@ export class Adaptation {
   }
 
   async #stopPod(delivery: EventDelivery, pod: PodSource): Promise<void> {
-    if (this.#known.stop(pod.id)) await delivery.report('stopPodSandbox', async () => ({ pod: await pod.message() }));
+    if (this.#known.stop(pod.id)) await delivery.report('stopPodSandbox', { pod });
   }
 
   async #stopContainer(delivery: EventDelivery, container: ContainerSource): Promise<ContainerUpdate[]> {
-    return this.#known.stop(container.id) ? await delivery.stopContainer(() => messagesOf(container)) : [];
+    return this.#known.stop(container.id) ? await delivery.stopContainer(container) : [];
   }
 
   /** Applies the updates and evictions requested by plugins in response to an event. Failures are logged, as in containerd. */
@@ -338,6 +324,4 @@ export class Adaptation {
   }
 }
 
-async function messagesOf(container: ContainerSource): Promise<ContainerMessages> {
-  return { pod: await container.pod.message(), container: await container.message() };
-}
+const subjectOf = (container: ContainerSource): EventSubject => ({ pod: container.pod, container });

@@ -1,13 +1,8 @@
 /** The Node Resource Interface (containerd/nri), for plugins and for container runtimes. */
-export {
-  Adaptation,
-  type AdaptationOptions,
-  type ContainerSource,
-  type PodSource,
-  type RuntimeDomain,
-} from './adaptation.ts';
+export { Adaptation, type AdaptationOptions, type RuntimeDomain } from './adaptation.ts';
 export { adjustSpec } from './adjust-spec.ts';
 export { type DefaultValidatorSettings, REQUIRED_PLUGINS_ANNOTATION } from './default-validator.ts';
+export type { ContainerSource, PodSource } from './event-source.ts';
 export type { EventName } from './events.ts';
 export * from './messages.ts';
 export { NRI_VERSION } from './nri-version.ts';

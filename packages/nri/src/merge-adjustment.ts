@@ -31,8 +31,13 @@ export function beginMerge(container: Container): Merged {
   container.hooks ??= create(HooksSchema);
   container.linux ??= create(LinuxContainerSchema);
   container.linux.resources ??= create(LinuxResourcesSchema);
+  return { container, adjust: emptyAdjustment() };
+}
+
+/** Returns an adjustment that changes nothing. */
+export function emptyAdjustment(): ContainerAdjustment {
   const linux = create(LinuxContainerAdjustmentSchema, { resources: {} });
-  return { container, adjust: create(ContainerAdjustmentSchema, { hooks: {}, linux }) };
+  return create(ContainerAdjustmentSchema, { hooks: {}, linux });
 }
 
 /** Merges a plugin's adjustments in place. Throws `failed_precondition` if another plugin has already set one of the fields. */

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { type MessageShape, toBinary } from '@bufbuild/protobuf';
 import {
   errorCode,
   errorMessage,
@@ -11,6 +11,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import { type TtrpcClient, TtrpcConnection, TtrpcServer } from '@podwright/ttrpc';
+import type { EncodedEvent } from './encoded-event.ts';
 import { EVENT_NUMBERS, type EventName, eventsOfMask } from './events.ts';
 import type { ContainerUpdate } from './gen/nri/v1alpha1/adjustment_pb.js';
 import { type Container, ContainerSchema, type PodSandbox, PodSandboxSchema } from './gen/nri/v1alpha1/container_pb.js';
@@ -22,7 +23,6 @@ import { pages } from './pages.ts';
 import { checkPluginName, fullName, type PluginName } from './plugin-name.ts';
 
 type Methods = typeof Plugin.method;
-export type EventRequest<E extends EventName> = MessageInitShape<Methods[E]['input']>;
 export type EventResponse<E extends EventName> = MessageShape<Methods[E]['output']>;
 
 /** Events for which plugins built before version 0.12 have no RPC; they receive StateChange instead. */
@@ -171,10 +171,10 @@ export class PluginConnection {
    * Sends an event. Returns `undefined` if the plugin has not subscribed to it. If the connection is lost or the plugin does not respond in
    * time, closes the connection and returns `undefined`. Throws the plugin's error.
    */
-  async call<E extends EventName>(event: E, request: EventRequest<E>): Promise<EventResponse<E> | undefined> {
+  async call<E extends EventName>(event: E, encoded: EncodedEvent): Promise<EventResponse<E> | undefined> {
     if (!this.subscribes(event) || !this.isOpen) return undefined;
     try {
-      return await this.#call(event, request);
+      return await this.#call(event, encoded);
     } catch (error) {
       if (this.isOpen && !isDeadlineExceeded(error)) throw error;
       this.#options.logger.error(
@@ -203,23 +203,19 @@ export class PluginConnection {
     this.#multiplexer.close();
   }
 
-  async #call<E extends EventName>(event: E, request: EventRequest<E>): Promise<EventResponse<E> | undefined> {
+  async #call<E extends EventName>(event: E, encoded: EncodedEvent): Promise<EventResponse<E> | undefined> {
     const options = { timeoutMs: this.#options.timeouts.requestTimeoutMs };
     if (!this.#withoutRpc.has(event)) {
-      const rpc = this.#plugin[event] as (
-        request: EventRequest<E>,
-        options: { timeoutMs: number },
-      ) => Promise<EventResponse<E>>;
       try {
-        return await rpc(request, options);
+        return await this.#connection.call<Methods[E]>(Plugin.method[event], encoded.request, options);
       } catch (error) {
         if (errorCode(error) !== 'unimplemented' || !(STATE_CHANGES.has(event) || OPTIONAL.has(event))) throw error;
         this.#withoutRpc.add(event);
       }
     }
-    if (!STATE_CHANGES.has(event)) return undefined;
-    const { pod, container } = request as { pod?: PodSandbox; container?: Container };
-    await this.#plugin.stateChange({ event: EVENT_NUMBERS[event], pod, container }, options);
+    if (!STATE_CHANGES.has(event) || encoded.stateChange === undefined) return undefined;
+    const request = encoded.stateChange(EVENT_NUMBERS[event]);
+    await this.#connection.call(Plugin.method.stateChange, request, options);
     return undefined;
   }
 

@@ -36,8 +36,7 @@ test('a plugin that disconnects in a hook does not fail the pod', async () => {
       return { adjust: { annotations: { a: '1' } } };
     },
   });
-  const adjust = await host.adaptation.createContainer(containerSource('c'));
-  assert.deepEqual(adjust?.annotations, {});
+  assert.equal(await host.adaptation.createContainer(containerSource('c')), undefined);
 });
 
 test('a validator that hangs counts as a rejection, so an unchecked adjustment is not made', async () => {
