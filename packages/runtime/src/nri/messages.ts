@@ -16,7 +16,8 @@ import type { OciSpec } from '@podwright/oci';
 import type { ContainerRecord, ContainerResources, SecurityProfile } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
+/** Paths of a sandbox's namespaces. */
+export type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
 
 // This module imports all NRI protobuf messages, which take several megabytes of memory, so load it only when a plugin is connected.
 
@@ -52,10 +53,14 @@ export const podlessMessage = (id: string): PodSandbox => create(PodSandboxSchem
  */
 export function containerMessage(
   record: ContainerRecord,
-  { spec, pid = 0 }: { spec: OciSpec | undefined; pid?: number | undefined },
+  { spec, pid }: { spec: OciSpec | undefined; pid?: number | undefined },
 ): Container {
-  const { id, sandboxId, config, image, state, createdAtMs } = record;
-  const end = state.phase === 'exited' ? state : state.phase === 'removing' ? state.end : undefined;
+  return Object.assign(containerWithoutState(record, spec), stateFields(record, pid));
+}
+
+/** Returns a container's message without the fields of `stateFields`. */
+export function containerWithoutState(record: ContainerRecord, spec: OciSpec | undefined): Container {
+  const { id, sandboxId, config, image, createdAtMs } = record;
   const message = containerOfSpec(spec ?? {});
   Object.assign(message.annotations, config.annotations);
   message.linux!.seccompProfile = create(SecurityProfileSchema, seccompProfile(config.security.seccomp));
@@ -63,15 +68,8 @@ export function containerMessage(
     id,
     podSandboxId: sandboxId,
     name: config.name,
-    state: STATES[state.phase],
     labels: config.labels,
-    pid: state.phase === 'running' ? state.pid : pid,
     createdAt: nanoseconds(createdAtMs),
-    startedAt: nanoseconds(state.phase === 'running' ? state.startedAtMs : (end?.startedAtMs ?? 0)),
-    finishedAt: nanoseconds(end?.finishedAtMs ?? 0),
-    exitCode: end?.exitCode ?? 0,
-    statusReason: end?.reason ?? '',
-    statusMessage: end?.message ?? '',
     cdiDevices: (config.cdiDevices ?? []).map((name) => create(CDIDeviceSchema, { name })),
     image: create(ImageSchema, {
       name: config.image.reference,
@@ -79,6 +77,20 @@ export function containerMessage(
       configDigest: image.id,
     }),
   });
+}
+
+/** Returns the fields of a container's message that depend on its state. `pid`: see `containerMessage`. */
+export function stateFields({ state }: ContainerRecord, pid = 0) {
+  const end = state.phase === 'exited' ? state : state.phase === 'removing' ? state.end : undefined;
+  return {
+    state: STATES[state.phase],
+    pid: state.phase === 'running' ? state.pid : pid,
+    startedAt: nanoseconds(state.phase === 'running' ? state.startedAtMs : (end?.startedAtMs ?? 0)),
+    finishedAt: nanoseconds(end?.finishedAtMs ?? 0),
+    exitCode: end?.exitCode ?? 0,
+    statusReason: end?.reason ?? '',
+    statusMessage: end?.message ?? '',
+  };
 }
 
 /**

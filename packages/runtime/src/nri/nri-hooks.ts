@@ -4,12 +4,14 @@ import type { ContainerRecord, ContainerResources } from '../records/container-r
 import type { PodTables } from '../records/pod-tables.ts';
 import type { SandboxRecord, SandboxResources } from '../records/sandbox-record.ts';
 import { changedResources } from './changed-resources.ts';
+import type { MessageEncoder } from './message-encoder.ts';
+import type { Namespaces } from './messages.ts';
 
 export type NriHooksDependencies = PodTables & {
   /** Manages the connected NRI plugins; absent if NRI is disabled. */
   adaptation: Adaptation | undefined;
   /** Returns the paths of a sandbox's namespaces. */
-  namespacesOf: (sandbox: SandboxRecord) => { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
+  namespacesOf: (sandbox: SandboxRecord) => Namespaces;
   /** Returns the OCI spec that a container was created with. */
   specOf: (containerId: string) => OciSpec | undefined;
 };
@@ -28,6 +30,7 @@ export class NriHooks {
   /** OCI specs of containers from creation to start, so that their files need not be read for each event. */
   readonly #unstarted = new Map<string, OciSpec>();
   #messages: Promise<typeof import('./messages.ts')> | undefined;
+  #encoder: Promise<MessageEncoder> | undefined;
 
   constructor(dependencies: NriHooksDependencies) {
     this.#dependencies = dependencies;
@@ -132,11 +135,12 @@ export class NriHooks {
   #pod(record: SandboxRecord): PodSource {
     const { phase } = record.state;
     const isStopped = phase === 'stopped' || phase === 'removing' || phase === 'broken';
+    const namespaces = () => (isStopped ? {} : this.#dependencies.namespacesOf(record));
     return {
       id: record.id,
       isStopped,
-      message: async () =>
-        (await this.#load()).podMessage(record, isStopped ? {} : this.#dependencies.namespacesOf(record)),
+      message: async () => (await this.#load()).podMessage(record, namespaces()),
+      encoded: async () => (await this.#loadEncoder()).pod(record, namespaces),
     };
   }
 
@@ -144,11 +148,13 @@ export class NriHooks {
     const { sandboxes, specOf } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);
     const pod = sandbox === undefined ? this.#removedPod(record.sandboxId) : this.#pod(sandbox);
-    const message = async () => {
-      const { containerMessage } = await this.#load();
-      return containerMessage(record, { spec: this.#unstarted.get(record.id) ?? specOf(record.id), pid });
+    const spec = () => this.#unstarted.get(record.id) ?? specOf(record.id);
+    return {
+      id: record.id,
+      pod,
+      message: async () => (await this.#load()).containerMessage(record, { spec: spec(), pid }),
+      encoded: async () => (await this.#loadEncoder()).container(record, { spec, pid }),
     };
-    return { id: record.id, pod, message };
   }
 
   /** Returns the pod of a container whose sandbox record has been removed: it has an ID only. */
@@ -159,5 +165,10 @@ export class NriHooks {
   #load(): Promise<typeof import('./messages.ts')> {
     this.#messages ??= import('./messages.ts');
     return this.#messages;
+  }
+
+  #loadEncoder(): Promise<MessageEncoder> {
+    this.#encoder ??= import('./message-encoder.ts').then(({ MessageEncoder }) => new MessageEncoder());
+    return this.#encoder;
   }
 }
