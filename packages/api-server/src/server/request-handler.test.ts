@@ -118,11 +118,15 @@ test('authorizes each request as the impersonated user', async () => {
     details: { name: 'a', kind: 'pods' },
     code: 403,
   });
+  assert.equal(refused.headers['x-content-type-options'], 'nosniff');
   const path = await send(server, way, { path: '/livez', user: 'bob' });
   assert.equal(path.json().message, 'forbidden: User "bob" cannot get path "/livez"');
   const refusal = await send(server, way, { path: PODS, user: 'alice', headers });
   assert.equal(refusal.json().message, 'users "bob" is forbidden: not allowed');
-  assert.deepEqual(server.authorized, ['bob get pods x/a', 'bob get /livez']);
+  assert.equal(refusal.headers['x-content-type-options'], 'nosniff');
+  const missing = await send(server, way, { path: `${PODS}/none` });
+  assert.deepEqual([missing.status, missing.headers['x-content-type-options']], [404, undefined]);
+  assert.deepEqual(server.authorized, ['bob get pods x/a', 'bob get /livez', 'root get pods x/none']);
 });
 
 test('handles paths, unknown resources, methods and subresources like upstream', async () => {

@@ -86,6 +86,8 @@ export class RequestHandler {
       const query = new URLSearchParams();
       const exchange = { request, response, query, signal: lifetime.client, bodies, untilDurable };
       const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);
+      if (error instanceof ApiError && error.status.code === 403 && observed.decision !== 'allow')
+        response.setHeader('x-content-type-options', 'nosniff'); // as in upstream, unless admission rejected the request
       await this.#fail(writer, error, auditId).catch(() => response.destroy());
     } finally {
       this.#observers.completed(observed, sentCode(response));
