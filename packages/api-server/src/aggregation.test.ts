@@ -424,6 +424,9 @@ describe('documents', () => {
     assert.match(paths['api/v1'].serverRelativeURL, /^\/openapi\/v3\/api\/v1\?hash=/);
     const document = (await get(paths[`apis/${GROUP}/v1`].serverRelativeURL)).json();
     assert.equal(document.info.title, 'extension');
+    assert.equal(paths[`apis/${GROUP}`].serverRelativeURL, `/openapi/v3/apis/${GROUP}?hash=2`);
+    assert.equal((await get(paths[`apis/${GROUP}`].serverRelativeURL)).json().info.title, 'group');
+    assert.equal((await get('/openapi/v3/apis/other.example.com')).status, 404);
     const v2 = (await get('/openapi/v2', { accept: 'application/json' })).json();
     assert.ok(v2.paths[`${BASE}/things`] && v2.paths['/api/v1/']);
     assert.ok(v2.definitions['com.example.Thing'] && v2.definitions['io.k8s.api.core.v1.Pod']);

@@ -156,9 +156,12 @@ export class TestExtension implements AsyncDisposable {
     if (path === `${BASE}/things`) return { kind: 'ThingList', apiVersion: `${GROUP}/v1`, items: [] };
     if (path === '/openapi/v3') {
       const serverRelativeURL = `/openapi/v3${BASE}?hash=1`;
-      return { paths: { [BASE.slice(1)]: { serverRelativeURL }, 'api/v1': { serverRelativeURL: '/elsewhere' } } };
+      const group = { serverRelativeURL: `/openapi/v3/apis/${GROUP}?hash=2` };
+      const elsewhere = { serverRelativeURL: '/elsewhere' };
+      return { paths: { [BASE.slice(1)]: { serverRelativeURL }, [`apis/${GROUP}`]: group, 'api/v1': elsewhere } };
     }
     if (path === `/openapi/v3${BASE}`) return { openapi: '3.0.0', info: { title: 'extension' } };
+    if (path === `/openapi/v3/apis/${GROUP}`) return { openapi: '3.0.0', info: { title: 'group' } };
     if (path !== '/openapi/v2') return undefined;
     const get = { responses: { 200: { description: 'OK', schema: { $ref: '#/definitions/com.example.Thing' } } } };
     const definitions = { 'com.example.Thing': { type: 'object' }, 'com.example.Unused': { type: 'object' } };

@@ -13,6 +13,8 @@ export type ExtensionVersion = {
   isCurrent: boolean;
   /** Path and query of the group version's OpenAPI v3 document on the extension API server; `undefined` if there is none. */
   openApiUrl?: string;
+  /** The same for the document that describes the discovery of the group. */
+  openApiGroupUrl?: string;
   /** The part of the extension API server's OpenAPI v2 document that describes the group version; `undefined` if there is none. */
   openApiV2?: { hash: string; document: JsonObject };
 };

@@ -74,13 +74,14 @@ export class OpenApi {
   #index(request: PathRequest): PathResponse {
     const urls = new Map([...this.#groupVersions].map(([path, of]) => [path, urlOf(path, this.#hash(of))]));
     const { extensions = [] } = this.#options;
-    for (const { openApiUrl, ...one } of extensions) {
+    for (const { openApiUrl, openApiGroupUrl, ...one } of extensions) {
       if (openApiUrl === undefined) urls.delete(pathOf(one));
       else urls.set(pathOf(one), openApiUrl);
+      if (openApiGroupUrl !== undefined) urls.set(`apis/${one.group}`, openApiGroupUrl);
     }
     const hash = combined(
       this.#hash(this.#resources),
-      extensions.flatMap(({ openApiUrl }) => openApiUrl ?? []),
+      extensions.map(({ openApiUrl, openApiGroupUrl }) => `${openApiUrl} ${openApiGroupUrl}`),
     );
     const headers = { ...taggedHeaders(hash), 'content-type': JSON_TYPE };
     const entries = [...urls].sort(([a], [b]) => (a < b ? -1 : 1));

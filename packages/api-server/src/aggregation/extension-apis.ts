@@ -22,13 +22,19 @@ export class ExtensionApis implements ExtensionServers {
   }
 
   handlerOf(info: TargetInfo): ((request: AuthorizedRequest) => Promise<void>) | undefined {
-    const name = groupVersionOf(info);
-    const target = name && this.registrations.find(name);
+    const target = this.#target(info);
     return target && ((request) => this.#proxy(request, target));
   }
 
   hasGroup(group: string): boolean {
     return this.registrations.hasGroup(group);
+  }
+
+  #target(info: TargetInfo): ExtensionTarget | undefined {
+    const name = groupVersionOf(info);
+    if (name !== undefined) return this.registrations.find(name);
+    const group = groupOf(info);
+    return group === undefined ? undefined : this.registrations.findInGroup(group);
   }
 
   async #proxy(request: AuthorizedRequest, target: ExtensionTarget): Promise<void> {
@@ -45,4 +51,10 @@ function groupVersionOf({ isResourceRequest, apiGroup, apiVersion, path }: Targe
   const [root, group, version, ...more] = below.replaceAll(/^\/+|\/+$/g, '').split('/');
   if (root !== 'apis' || group === undefined || version === undefined || more.length > 0) return undefined;
   return { group, version };
+}
+
+/** Returns the group of a request for the OpenAPI document that describes the discovery of a group. */
+function groupOf({ isResourceRequest, path }: TargetInfo): string | undefined {
+  const prefix = `${OPENAPI_PREFIX}apis/`;
+  return isResourceRequest || !path.startsWith(prefix) ? undefined : path.slice(prefix.length);
 }

@@ -8,7 +8,9 @@ import { AGGREGATOR } from './availability.ts';
 import { askExtension, type ExtensionAnswer } from './extension-backend.ts';
 import type { GroupVersionName } from './registration.ts';
 
-export type ReadDocuments = Pick<ExtensionVersion, 'resources' | 'openApiUrl' | 'openApiV2'>;
+export type ReadDocuments = Pick<ExtensionVersion, 'resources' | OpenApiUrl | 'openApiV2'>;
+
+type OpenApiUrl = 'openApiUrl' | 'openApiGroupUrl';
 
 /** The user that reads OpenAPI documents, without administrator rights. */
 const READER: UserInfo = { username: 'system:aggregator', groups: [] };
@@ -30,11 +32,11 @@ export async function readDocuments(
 ): Promise<ReadDocuments> {
   const resources =
     (await aggregatedResources(name, backend, signal)) ?? (await legacyResources(name, backend, signal));
-  const [url, v2] = await Promise.allSettled([openApiUrlOf(name, backend, signal), openApiV2Of(name, backend, signal)]);
-  const openApiUrl = url.status === 'fulfilled' ? url.value : undefined;
+  const [v3, v2] = await Promise.allSettled([openApiUrlsOf(name, backend, signal), openApiV2Of(name, backend, signal)]);
+  const urls = v3.status === 'fulfilled' ? v3.value : {};
   const openApiV2 = v2.status === 'fulfilled' ? v2.value : undefined;
   signal.throwIfAborted();
-  return { resources, ...(openApiUrl && { openApiUrl }), ...(openApiV2 && { openApiV2 }) };
+  return { resources, ...urls, ...(openApiV2 && { openApiV2 }) };
 }
 
 /**
@@ -128,17 +130,22 @@ const kindOf = (one: JsonObject): JsonObject => ({
   kind: textAt(one, 'kind'),
 });
 
-/** Returns the URL of a group version's OpenAPI v3 document; `undefined` if the extension API server has none. */
-async function openApiUrlOf(
+/** Returns the URLs of the OpenAPI v3 documents of a group version and of its group, as far as the extension API server has them. */
+async function openApiUrlsOf(
   { group, version }: GroupVersionName,
   backend: Backend,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const name = `apis/${group}/${version}`;
+): Promise<Pick<ExtensionVersion, OpenApiUrl>> {
   const answer = await discovery(backend, '/openapi/v3', { accept: 'application/json', signal });
-  const url = answer.status === 200 ? textAt(parsed(answer), 'paths', name, 'serverRelativeURL') : '';
-  const path = `/openapi/v3/${name}`; // another path would lead clients to another document
-  return url === path || url.startsWith(`${path}?`) ? url : undefined;
+  const index = answer.status === 200 ? parsed(answer) : {};
+  const urlOf = (name: string) => {
+    const url = textAt(index, 'paths', name, 'serverRelativeURL');
+    const path = `/openapi/v3/${name}`; // another path would lead clients to another document
+    return url === path || url.startsWith(`${path}?`) ? url : undefined;
+  };
+  const openApiUrl = urlOf(`apis/${group}/${version}`);
+  const openApiGroupUrl = urlOf(`apis/${group}`);
+  return { ...(openApiUrl && { openApiUrl }), ...(openApiGroupUrl && { openApiGroupUrl }) };
 }
 
 async function openApiV2Of(

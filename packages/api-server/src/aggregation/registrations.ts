@@ -27,6 +27,12 @@ export class Registrations {
     return this.#known.size === 0 ? undefined : this.#known.get(`${version}.${group}`);
   }
 
+  /** Like `find`, for any group version of the group, preferably one whose server is available. */
+  findInGroup(group: string): Known | undefined {
+    const known = [...this.#known.values()].filter(({ registration }) => registration.group === group);
+    return known.find(({ isAvailable }) => isAvailable) ?? known[0];
+  }
+
   /** Whether an extension API server serves any version of the group. */
   hasGroup(group: string): boolean {
     return this.#known.size > 0 && this.all.some((one) => one.group === group);
