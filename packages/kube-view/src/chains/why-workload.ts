@@ -96,8 +96,24 @@ async function newestReplicaSet(
   return { set: newest, change: { at, text } };
 }
 
+/** Maximum length of a chain of owners. Users can write objects that own each other. */
+const MAX_OWNERS = 8;
+
 /** Returns the topmost workload that owns a pod, such as the Deployment of its ReplicaSet; undefined if there is none. */
 export async function ownerOf(
+  reader: ViewReader,
+  pod: KubeObject,
+): Promise<{ resource: Resource; object: KubeObject } | undefined> {
+  let top: { resource: Resource; object: KubeObject } | undefined;
+  for (let depth = 0; depth < MAX_OWNERS; depth++) {
+    const next = await controllerOf(reader, top?.object ?? pod);
+    if (next === undefined) break;
+    top = next;
+  }
+  return top;
+}
+
+async function controllerOf(
   reader: ViewReader,
   { metadata: { namespace = '', ownerReferences = [] } }: KubeObject,
 ): Promise<{ resource: Resource; object: KubeObject } | undefined> {
@@ -105,8 +121,7 @@ export async function ownerOf(
   const resource = owner && Object.values(VIEWED).find(({ kind }) => kind === owner.kind);
   if (resource === undefined) return undefined;
   const object = await reader.get(resource, namespace, owner!.name);
-  if (object === undefined || object.metadata.uid !== owner!.uid) return undefined;
-  return (await ownerOf(reader, object)) ?? { resource, object };
+  return object === undefined || object.metadata.uid !== owner!.uid ? undefined : { resource, object };
 }
 
 /** Whether a label selector, such as a Service's, selects the pod. */
