@@ -42,6 +42,25 @@ const discovered = () =>
     return found?.freshness === 'Current' ? (found as Json) : undefined;
   });
 
+describe('the documents of an extension API server', () => {
+  it('are refused if they have too many values, which take seconds to parse', async () => {
+    let reads = 0;
+    extension.handle = ({ url }, response) => {
+      if (url !== '/apis') return false;
+      reads += 1;
+      const versions = [{ version: 'v1', resources: [] }];
+      const document = { items: [{ metadata: { name: GROUP }, versions }], more: Array(400_000).fill([]) };
+      response.writeHead(200, { 'content-type': V2 }).end(JSON.stringify(document));
+      return true;
+    };
+    await register();
+    // accepted documents are read again after a minute, refused ones after milliseconds
+    await until(async () => (reads > 1 ? true : undefined));
+    const { items } = (await get('/apis', { accept: V2 })).json();
+    assert.equal(items.find((one: Json) => one.metadata.name === GROUP).versions[0].freshness, 'Stale');
+  });
+});
+
 describe('requests for a registered group version', () => {
   it('reach the extension API server with the user of the request', async () => {
     await register();

@@ -1,6 +1,7 @@
 export { background, ignoreFailure } from './background.ts';
 export { Backoff, type BackoffPolicy } from './backoff.ts';
 export { BoundedBytes, gatherBytes } from './bounded-bytes.ts';
+export { parseBoundedJson } from './bounded-json.ts';
 export { ByteBudget, type ByteShare } from './byte-budget.ts';
 export { CachedReading } from './cached-reading.ts';
 export { certificateProblem } from './certificate-problem.ts';

@@ -1,5 +1,5 @@
 /** Deletes the objects of a namespace on extension API servers (upstream, controller/namespace/deletion). */
-import { isRecord } from '@podwright/base';
+import { isRecord, parseBoundedJson } from '@podwright/base';
 import { type JsonObject, numberAt, objectsAt, textAt, textsAt, type UserInfo } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
 import { askExtension, type ExtensionParts, extensionBackend } from './extension-backend.ts';
@@ -24,7 +24,9 @@ const CONTROLLER: UserInfo = {
   groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
 };
 const BOUNDS = { timeoutMs: 30_000, maxBytes: 16 << 20 };
-/** Maximum number of objects that one attempt deletes individually. */
+/** Maximum number of JSON values in a list. */
+const MAX_VALUES = 300_000;
+/** Maximum number of objects deleted one by one per attempt. */
 const MAX_OBJECTS = 500;
 
 /** Deletes a namespace's objects on all extension API servers. Never rejects; errors are part of the result. */
@@ -88,7 +90,7 @@ class Deletion {
   }
 
   async #list(backend: Backend, limit: number): Promise<JsonObject> {
-    const value: unknown = JSON.parse((await this.#ask(backend, 'GET', `?limit=${limit}`)).toString());
+    const value = parseBoundedJson(await this.#ask(backend, 'GET', `?limit=${limit}`), MAX_VALUES);
     return isRecord(value) ? value : {};
   }
 

@@ -1,7 +1,7 @@
 /** Reads the discovery and OpenAPI documents of extension API servers (kube-aggregator, apiserver/handler_discovery.go). */
 import { createHash } from 'node:crypto';
 import { documentBelow, type ExtensionVersion } from '@podwright/api-documents';
-import { isRecord } from '@podwright/base';
+import { isRecord, parseBoundedJson } from '@podwright/base';
 import { type JsonObject, objectAt, objectsAt, textAt, textsAt, type UserInfo } from '@podwright/kube-kinds';
 import type { Backend } from '../backends/backend.ts';
 import { AGGREGATOR } from './availability.ts';
@@ -21,7 +21,9 @@ const MAX_DISCOVERY_BYTES = 4 << 20;
 const MAX_DISCOVERY_MS = 5000;
 const MAX_OPENAPI_BYTES = 16 << 20;
 const MAX_OPENAPI_MS = 60_000;
-/** Maximum number of resources in a group version. A group version with more resources is rejected. */
+/** Maximum number of JSON values in a document. Kubernetes' own OpenAPI v2 document has 90,000. */
+const MAX_VALUES = 300_000;
+/** Maximum number of resources in a group version; if there are more, it is rejected. */
 const MAX_RESOURCES = 1000;
 
 /** Reads the documents of a group version. Rejects if there is no discovery document; OpenAPI documents are optional. */
@@ -171,7 +173,7 @@ const discovery = (backend: Backend, path: string, { accept, signal }: Asked): P
   });
 
 function parsed({ body }: ExtensionAnswer): JsonObject {
-  const value: unknown = JSON.parse(body.toString());
+  const value = parseBoundedJson(body, MAX_VALUES);
   return isRecord(value) ? value : {};
 }
 

@@ -1,13 +1,17 @@
 /** Reads the CPU and memory usage of nodes and pods from kubelet statistics. */
-import { errorMessage, gatherBytes, isRecord, type Logger, withTimeout } from '@podwright/base';
+import { errorMessage, gatherBytes, isRecord, type Logger, parseBoundedJson, withTimeout } from '@podwright/base';
 import { answerTo } from '../backends/backend-response.ts';
 import type { NodeConnector } from '../backends/node-connector.ts';
 
 /** The kubelet's path for statistics of CPU and memory only. For other statistics, the kubelet would have to measure disk usage. */
 const PATH = '/stats/summary?only_cpu_and_memory=true';
 const TIMEOUT_MS = 10_000;
-/** Maximum size of a kubelet's response. The statistics of a thousand containers take about 1 MiB. */
-const MAX_BYTES = 32 << 20;
+/**
+ * Maximum size of a kubelet's response, and of its number of JSON values. The statistics of a thousand containers take about 1 MiB and have
+ * 30,000 values. A node that joined the cluster may be hostile.
+ */
+const MAX_BYTES = 8 << 20;
+const MAX_VALUES = 250_000;
 
 /** `cpuNanoCores`: the average since the kubelet's previous measurement. `memoryBytes`: the working set. */
 export type Use = { atMs: number; cpuNanoCores: number; memoryBytes: number };
@@ -52,7 +56,7 @@ async function readSummary(connector: NodeConnector, nodeName: string, signal: A
   try {
     if (response.statusCode !== 200) throw new Error(`the kubelet responds with the status ${response.statusCode}`);
     const tooLarge = () => new Error(`the kubelet's answer has more than ${MAX_BYTES} bytes`);
-    return JSON.parse((await gatherBytes(response, MAX_BYTES, tooLarge)).toString());
+    return parseBoundedJson(await gatherBytes(response, MAX_BYTES, tooLarge), MAX_VALUES);
   } finally {
     signal.removeEventListener('abort', abort);
     response.destroy();

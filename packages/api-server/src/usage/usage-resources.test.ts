@@ -36,13 +36,14 @@ const refused = (code: number) => (error: unknown) => isApiStatus(error, code);
 class Place implements AsyncDisposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'usage-'));
   readonly asked: string[] = [];
+  summary: object = SUMMARY;
   server!: ApiServer;
   admin!: KubeClient;
 
   async start(): Promise<this> {
     const kubelet = createServer((request, response) => {
       this.asked.push(request.url!);
-      response.end(JSON.stringify(SUMMARY));
+      response.end(JSON.stringify(this.summary));
     });
     this.server = await startApiServer({
       directory: join(this.#directory, 'data'),
@@ -166,6 +167,12 @@ test('summaries with wrong types yield no usage', () => {
     assert.deepEqual(decodeUse(wrong), none);
   const containers = [{ name: 'c', ...stats(-1, 1) }];
   assert.deepEqual(decodeUse({ pods: [{ podRef: { namespace: 'a', name: 'b' }, containers }] }), none);
+});
+
+test('a node whose answer has too many values, which take seconds to parse, yields no usage', async () => {
+  await using place = await new Place().start();
+  place.summary = { ...SUMMARY, more: Array(300_000).fill([]) };
+  assert.deepEqual((await place.get('/apis/metrics.k8s.io/v1beta1/nodes')).items, []);
 });
 
 test('a node without heartbeats is not queried, so that clients do not wait for it', async () => {
