@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import type { NetlinkMessage, NetlinkRequest, NetlinkSocket } from '@podwright/system';
 import { RuleLedger } from './ledger/rule-ledger.ts';
@@ -61,6 +62,19 @@ test('changes in quick succession share one transaction, and a stop closes the s
   await until(() => socket.transactions.length === 2);
   await loop.stop({ removeRules: false });
   assert.deepEqual([socket.transactions.length, socket.isClosed], [2, true]);
+});
+
+test('a change after a quiet period is applied at once, without waiting for further ones', async () => {
+  const socket = new FakeSocket();
+  const { loop, add } = create(socket);
+  loop.start([]);
+  await loop.synced;
+  const quietAtMs = performance.now() + 10;
+  await until(() => performance.now() >= quietAtMs);
+  add();
+  await setImmediate(); // timers expire later than this
+  assert.equal(socket.transactions.length, 2);
+  await loop.stop({ removeRules: false });
 });
 
 test('after a rejected change the table is replaced; if that fails, it is reported until an attempt succeeds', async () => {

@@ -22,7 +22,7 @@ export type RuleLoopOptions = {
   onCheck?: () => void;
 };
 
-/** Time window for batching changes into one transaction. */
+/** Minimum time between two transactions. Changes in the meantime are applied together. */
 const BATCH_MS = 5;
 const DEFAULT_CHECK_INTERVAL_MS = 5000;
 const RETRY = { initialMs: 500, maxMs: 30_000 } as const;
@@ -40,6 +40,7 @@ export class RuleLoop {
   #work: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
   #isChanged = true;
+  #appliedAtMs = 0;
   #problem: string | undefined = 'the objects have not been read yet';
 
   constructor(options: RuleLoopOptions) {
@@ -103,7 +104,7 @@ export class RuleLoop {
     }
   }
 
-  /** Waits up to `limitMs` for a change, and then a little longer for further ones. */
+  /** Waits up to `limitMs` for a change. Soon after the last transaction, waits a little longer for further ones. */
   async #waitForChange(limitMs: number): Promise<void> {
     const { signal } = this.#stopping;
     if (!this.#isChanged) {
@@ -112,7 +113,8 @@ export class RuleLoop {
       if (signal.aborted) return;
       await pause(limitMs, changed.signal);
     }
-    if (this.#isChanged) await pause(BATCH_MS, signal);
+    const restMs = this.#appliedAtMs + BATCH_MS - performance.now();
+    if (this.#isChanged && restMs > 0) await pause(restMs, signal);
   }
 
   /** Brings the kernel's rules up to date. If this fails, returns the delay before a retry. */
@@ -123,6 +125,7 @@ export class RuleLoop {
       if (isCheck) await this.#check();
       await refresh();
       await this.#table.apply(ledger, frame);
+      this.#appliedAtMs = performance.now();
       this.#problem = undefined;
       await onApplied?.();
       this.#retries.forget('');
