@@ -26,7 +26,13 @@ const COLD = { rounds: 10, settleMs: 500 };
 const FOLLOWED_MS = 5000;
 
 /** A row of the table. `podman` is unset if Podman has no such command or is not installed. */
-type CommandRow = { what: string; unit?: 'ms' | 'MiB'; podwright: number[]; podman?: number[]; goal: Goal };
+type CommandRow = {
+  what: string;
+  unit?: 'ms' | 'MiB';
+  podwright: number[];
+  podman?: number[];
+  goal: Exclude<Goal, { least: number }>;
+};
 
 /**
  * Functions that run a command on each side. A call includes setup and cleanup, but returns only the duration of the command itself, in ms.

@@ -3,8 +3,8 @@
  * bench/main.ts life-cycle memory …` measures only the given parts. `PODWRIGHT_BENCH_CONTAINERD` and `PODWRIGHT_BENCH_RUNC` override the
  * programs in PATH; a shim and ctr are expected in containerd's directory. `PODWRIGHT_BENCH_KUBELET` is the path of upstream's kubelet,
  * which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and `PODWRIGHT_BENCH_CRI_DOCKERD` that of cri-dockerd, for
- * the part `dockershim`. The part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`), and the parts `cluster`, `api` and `workloads` need
- * the binaries of a control plane.
+ * the part `dockershim`. The part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`), and the parts `cluster`, `api`, `workloads` and
+ * `services` need the binaries of a control plane, the last three only for comparison.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -28,6 +28,7 @@ import { measureNri } from './nri.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
 import { whereTimeGoes } from './research/pod-time.ts';
+import { measureServices } from './services.ts';
 import {
   loadImage,
   PEER,
@@ -44,6 +45,7 @@ import { measureWorkloads } from './workloads.ts';
 /** Parts that start the daemons they measure and need none of the runtimes shared by the other parts. */
 const SELF_CONTAINED_PARTS: Record<string, (bench: Pick<Bench, 'scratch' | 'sides'>) => Promise<Table | string>> = {
   api: measureApi,
+  services: measureServices,
   workloads: measureWorkloads,
 };
 const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {

@@ -1,8 +1,11 @@
 /** Unit of the figures in a row of the report. */
-type Unit = 'ms' | 'MiB' | 'KiB' | '%';
+type Unit = 'ms' | 'MiB' | 'KiB' | '%' | '/s';
 
-/** An upper bound of the median: relative to containerd's (`ratio`), or absolute (`limit`, in the row's unit). */
-export type Goal = { ratio: number } | { limit: number };
+/**
+ * A bound of the median: an upper one, relative to containerd's (`ratio`) or absolute (`limit`, in the row's unit), or an absolute lower one
+ * (`least`).
+ */
+export type Goal = { ratio: number } | { limit: number } | { least: number };
 
 /**
  * A row of the report, with each side's samples. `podwright` uses default settings, `matched` uses containerd's CNI configuration and OCI
@@ -86,12 +89,12 @@ function verdict(row: Row, side: 'podwright' | 'matched'): string {
   const goal = row.goals?.[side];
   const samples = row[side];
   if (goal === undefined || samples === undefined) return '';
-  const [bound, value, most] =
-    'ratio' in goal
-      ? [`${goal.ratio.toFixed(2)}×`, ratioOf(row, side), goal.ratio]
-      : [`${goal.limit} ${row.unit ?? 'ms'}`, median(samples), goal.limit];
-  if (value === undefined) return `≤ ${bound}, the peer was not measured`;
-  return `≤ ${bound} ${value <= most ? 'met' : '**missed**'}`;
+  const unit = row.unit ?? 'ms';
+  const met = (isMet: boolean) => (isMet ? 'met' : '**missed**');
+  if ('least' in goal) return `≥ ${goal.least} ${unit} ${met(median(samples) >= goal.least)}`;
+  if ('limit' in goal) return `≤ ${goal.limit} ${unit} ${met(median(samples) <= goal.limit)}`;
+  const [bound, ratio] = [`≤ ${goal.ratio.toFixed(2)}×`, ratioOf(row, side)];
+  return ratio === undefined ? `${bound}, the peer was not measured` : `${bound} ${met(ratio <= goal.ratio)}`;
 }
 
 /** Formats samples like `12.3 (11.0–15.0)`: the median, and the 10th to the 90th percentile. */

@@ -10,7 +10,7 @@ import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { FakeKubeClient } from '@podwright/kube-client/testing';
 
 /** Serves the lists and watches of an in-memory API server on 127.0.0.1, to the extent needed by kube-proxy. Returns the URL. */
-async function serveLists(client: FakeKubeClient, resources: Resource[]): Promise<string> {
+export async function serveLists(client: FakeKubeClient, resources: Resource[]): Promise<string> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x');
     const single = /^\/api\/v1\/nodes\/(.+)$/.exec(pathname);
