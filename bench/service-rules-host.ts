@@ -46,6 +46,7 @@ const netlink = new NetlinkSockets().open('netfilter');
 const resources = [SERVICES, ENDPOINT_SLICES, NODES];
 let counter = 0;
 
+process.on('disconnect', () => process.exit());
 await runChecked('sh', ['-ec', NETWORK]);
 const podCidrs = [POD_CIDR, 'fd00:88::/64'];
 const addresses = ADDRESSES.map((address) => ({ type: 'InternalIP', address }));
@@ -62,7 +63,6 @@ else await startKubeProxy(program, { client, resources, podCidrs });
 await change(); // waits until the first rules are in effect
 process.send!(true);
 process.on('message', () => void change().then((times) => process.send!(times)));
-process.on('disconnect', () => process.exit());
 
 async function startOurs(): Promise<void> {
   const url = await serveLists(client, resources);
