@@ -1,6 +1,6 @@
 /**
  * Run by dns-answers.ts: sends A queries for Services to a DNS server on 127.0.0.1, from several clients, and reports the answers. Calls
- * send(2), recv(2) and poll(2) itself, because the sockets of node:dgram take several times as much CPU time, which the server needs too.
+ * send(2), recv(2) and ppoll(2) by FFI, to leave the server more CPU time than the sockets of node:dgram would.
  */
 import { constants } from 'node:os';
 import koffi from 'koffi';
