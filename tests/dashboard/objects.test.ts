@@ -65,9 +65,10 @@ test("probe failures are shown as ticks, with the probe's response", async () =>
   const { tab } = page;
   await page.show('/pods/default/unready');
   const probes = tab.getByRole('region', { name: 'Probes' });
-  await probes.getByText(/[2-9]\d* failures/).waitFor();
-  await probes.getByText(/database is away/).waitFor();
-  assert.match((await probes.locator('.ticks').first().textContent()) ?? '', /^▮{2,}/);
+  // failures with other messages, such as a timeout on a busy host, have ticks of their own
+  const failures = probes.locator('div', { hasText: 'database is away', has: tab.locator('.ticks') }).last();
+  await failures.getByText(/([2-9]|\d\d) failures/).waitFor();
+  assert.match((await failures.locator('.ticks').textContent()) ?? '', /^▮{2,}/);
   assert.deepEqual(page.problems, []);
   await page.close();
 });
