@@ -1,11 +1,11 @@
 /**
- * Machines join the Kubernetes API of a standalone node: one runs Podwright and, if PODWRIGHT_UPSTREAM_KUBELET names upstream's kubelet,
- * another runs that on containerd.
+ * Machines join the Kubernetes API of a standalone node: two run Podwright and, if PODWRIGHT_UPSTREAM_KUBELET names upstream's kubelet,
+ * another runs that on containerd. The second Podwright node is the one that is drained and deleted.
  */
 import assert from 'node:assert/strict';
 import { createHash, createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { extendedKeyUsage, OID } from '@podwright/certificates/x509';
 import { CertificateAuthority } from '../../packages/api-server/src/certificates/certificate-authority.ts';
 import { authorityDirectory } from '../../packages/api-server/src/issue-kubeconfig.ts';
@@ -22,6 +22,7 @@ let bundle: Bundle;
 let machines: Machine[] = [];
 let first: Machine;
 let nodes: JoinedNode[];
+let drained: JoinedNode;
 
 const kubectl = (...args: string[]) => first.ok(...KUBECTL, ...args);
 const until = (check: (out: string) => boolean, ...args: string[]) => first.until(check, ...KUBECTL, ...args);
@@ -30,7 +31,7 @@ const apply = (name: string, ...items: object[]) =>
 
 before(async () => {
   bundle = await buildBundle();
-  machines = await Machine.startAll(bundle, UPSTREAM === undefined ? 2 : 3);
+  machines = await Machine.startAll(bundle, UPSTREAM === undefined ? 3 : 4);
   first = machines[0]!;
   const api = `[api]\nenabled = true\nlisten = "${first.address}:${PORT}"`;
   const config = first.file('config.toml', settingsOf(first, api));
@@ -38,8 +39,9 @@ before(async () => {
   await until(() => true, 'get', 'node', first.name);
   await first.ok('podwright', '--config', config, 'load', bundle.image);
   const invited = await invite();
-  nodes = [await joinPodwright(machines[1]!, invited, bundle)];
-  if (UPSTREAM !== undefined) nodes.push(await joinUpstream(machines[2]!, invited, UPSTREAM));
+  nodes = await Promise.all(machines.slice(1, 3).map((machine) => joinPodwright(machine, invited, bundle)));
+  drained = nodes[1]!;
+  if (UPSTREAM !== undefined) nodes.push(await joinUpstream(machines[3]!, invited, UPSTREAM));
 });
 after(async () => {
   for (const machine of machines.reverse()) await machine[Symbol.asyncDispose]();
@@ -112,7 +114,7 @@ test('nodes join with a bootstrap token, and their certificates are approved and
 // tests/cluster/identity.test.ts covers the serving certificates of Podwright's kubelet
 if (UPSTREAM !== undefined)
   test('a serving certificate waits for an administrator’s approval, and contains the node’s addresses', async () => {
-    const upstream = nodes[1]!;
+    const upstream = nodes.at(-1)!;
     const { machine, pki } = upstream;
     await until((out) => out.includes('kubelet-serving'), 'get', 'csr');
     const [request] = await requestsOf(userOf(upstream), 'kubelet-serving');
@@ -218,15 +220,16 @@ async function age({ machine, pki }: JoinedNode): Promise<void> {
   await machine.ok('cp', machine.file('aged.pem', `${certificate}${key}`), path); // follows the link
 }
 
-test('a killed node is unreachable and its pods are deleted; when started again it recovers, with a new certificate', async () => {
-  for (const { machine } of nodes) await apply('brief.json', briefPod(machine.name));
+/** Kills nodes until their pods are deleted, and starts them again. */
+async function killAndRestart(lost: readonly JoinedNode[]): Promise<void> {
+  for (const { machine } of lost) await apply('brief.json', briefPod(machine.name));
   const running = (out: string) => out === 'Running';
-  for (const { machine } of nodes)
+  for (const { machine } of lost)
     await until(running, 'get', 'pod', `brief-${machine.name}`, '-o', 'jsonpath={.status.phase}');
-  const before = await Promise.all(nodes.map(({ machine }) => agentOf(machine.name)));
-  for (const node of nodes) await node.kill();
+  const before = await Promise.all(lost.map(({ machine }) => agentOf(machine.name)));
+  for (const node of lost) await node.kill();
   const killedMs = Date.now();
-  for (const { machine } of nodes) {
+  for (const { machine } of lost) {
     await untilReady(machine.name, 'Unknown');
     assert.ok(Date.now() - killedMs > 30_000, 'the grace period has passed');
     const taints = (out: string) =>
@@ -236,10 +239,10 @@ test('a killed node is unreachable and its pods are deleted; when started again 
     const deleted = '{.metadata.deletionTimestamp}';
     await until((out) => out !== '', 'get', 'pod', `brief-${machine.name}`, '-o', `jsonpath=${deleted}`);
   }
-  const requests = await Promise.all(nodes.map((node) => requestsOf(userOf(node), 'kube-apiserver-client-kubelet')));
-  for (const node of nodes) await age(node);
-  for (const node of nodes) await node.start();
-  for (const [index, node] of nodes.entries()) {
+  const requests = await Promise.all(lost.map((node) => requestsOf(userOf(node), 'kube-apiserver-client-kubelet')));
+  for (const node of lost) await age(node);
+  for (const node of lost) await node.start();
+  for (const [index, node] of lost.entries()) {
     const { name } = node.machine;
     await untilReady(name);
     await until((out) => out === '', 'get', 'node', name, '-o', 'jsonpath={.spec.taints}');
@@ -258,7 +261,7 @@ test('a killed node is unreachable and its pods are deleted; when started again 
     const renewed = await kubectl(...lease);
     await until((out) => out > renewed, ...lease);
   }
-});
+}
 
 const web = {
   ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'default' } },
@@ -268,6 +271,7 @@ const web = {
     template: {
       metadata: { labels: { app: 'web' } },
       spec: {
+        nodeSelector: { pool: 'web' },
         terminationGracePeriodSeconds: 1,
         containers: [
           { name: 'main', image: EXAMPLE_IMAGE_NAME, imagePullPolicy: 'Never', command: ['sleep', '10000'] },
@@ -277,9 +281,11 @@ const web = {
   },
 };
 
-test('a node is cordoned and drained, and the pods of a deleted node are removed', async () => {
-  const [{ machine }] = nodes as [JoinedNode];
-  await kubectl('cordon', ...machines.filter((one) => one !== machine).map(({ name }) => name));
+/** Moves a node's pods to the first node, deletes the node, and starts it again. */
+async function drainAndDelete(node: JoinedNode): Promise<void> {
+  const { machine } = node;
+  await kubectl('label', 'node', first.name, machine.name, 'pool=web');
+  await kubectl('cordon', first.name);
   await apply('web.json', web);
   await kubectl('rollout', 'status', 'deployment/web', '--timeout=55s');
   const places = async () =>
@@ -290,9 +296,16 @@ test('a node is cordoned and drained, and the pods of a deleted node are removed
   await kubectl('rollout', 'status', 'deployment/web', '--timeout=55s');
   assert.deepEqual(new Set(await places()), new Set([first.name]));
   const { metadata } = await agentOf(machine.name);
-  await nodes[0]!.kill();
+  await node.kill();
   await kubectl('delete', 'node', machine.name);
   await until((out) => out === '', 'get', 'pod', metadata.name, '--ignore-not-found');
-  await nodes[0]!.start();
+  await node.start();
   await untilReady(machine.name);
+}
+
+// concurrently, because each waits for upstream's time: 50 s until a node is unreachable, 40 s until pods of a deleted node are removed
+describe('a node that is lost', { concurrency: true }, () => {
+  test('is unreachable if it is killed, and its pods are deleted; when started again it recovers, with a new certificate', () =>
+    killAndRestart(nodes.filter((node) => node !== drained)));
+  test('is cordoned and drained, and its pods are removed once it is deleted', () => drainAndDelete(drained));
 });
