@@ -56,10 +56,8 @@ export async function checkExtensions(parts: CheckParts): Promise<void> {
   const follow = (resource: string, serviceOf: (object: StoredObject) => string | undefined) => {
     const changed = ({ object }: StoreEvent) => {
       const [namespace] = object.key.split('/');
-      for (const { registration, wake } of checked.values()) {
-        const { service } = registration;
-        if (service.namespace === namespace && service.name === serviceOf(object)) wake();
-      }
+      for (const { registration: at, wake } of checked.values())
+        if (at.service.namespace === namespace && at.service.name === serviceOf(object)) wake();
     };
     return followResource(resource, { listed: () => undefined, changed }, parts);
   };

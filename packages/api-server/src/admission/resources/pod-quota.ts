@@ -1,7 +1,7 @@
 import { type Pod, qosClass } from '@podwright/kube-api';
 import { type ApiObject, numberAt, objectAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
 import { count, meetsValue, type QuotaEvaluator } from './quota-evaluator.ts';
-import { type Amount, type Amounts, amountsOf, podAmounts, runningAmounts } from './resource-amounts.ts';
+import { type Amount, type Amounts, amountsOf, podAmounts } from './resource-amounts.ts';
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const NAMES = ['count/pods', 'pods', ...COMPUTE.flatMap((name) => [name, `requests.${name}`, `limits.${name}`])];
@@ -69,8 +69,8 @@ function computeUsage({ spec, status }: ApiObject): [string, Amount][] {
     });
     return new Map([...amounts, ...sums]);
   };
-  const requests = withOverhead(podAmounts(spec, 'requests', runningAmounts(status, 'requests')), true);
-  const limits = withOverhead(podAmounts(spec, 'limits', runningAmounts(status, 'limits')), false);
+  const requests = withOverhead(podAmounts(spec, 'requests', status), true);
+  const limits = withOverhead(podAmounts(spec, 'limits', status), false);
   return [['pods', count(1)], ...quotaNames(requests, limits)];
 }
 

@@ -40,48 +40,40 @@ function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) 
 
 export type AmountKind = 'requests' | 'limits';
 
-/** Returns the amounts of a container. */
-type AmountsOf = (container: JsonObject) => Amounts;
-
-const wantedOf =
-  (kind: AmountKind): AmountsOf =>
-  (container) =>
-    amountsOf(objectAt(container, 'resources', kind));
+const wantedOf = (container: JsonObject, kind: AmountKind) => amountsOf(objectAt(container, 'resources', kind));
 
 /**
- * Returns the total amounts of a pod's containers: the sum over those that run concurrently, or the init containers' peak if higher.
- * `runningOf` replaces the amounts in the spec of containers and sidecars.
+ * Returns the total amounts of a pod's containers: the sum over those that run concurrently, or the init containers' peak if higher. With
+ * the pod's `status`, containers and sidecars count with what they take until a resize is complete (`takenAmounts`).
  */
-export function containersAmounts(spec: unknown, kind: AmountKind, runningOf: AmountsOf = wantedOf(kind)): Amounts {
+export function containersAmounts(spec: unknown, kind: AmountKind, status?: unknown): Amounts {
+  const takenOf = takenAmounts(status, kind);
   let sidecars: Amounts = new Map();
   let peak: Amounts = new Map();
   for (const container of objectsAt(spec, 'initContainers')) {
     const isSidecar = textAt(container, 'restartPolicy') === 'Always';
-    const together = sumOf(sidecars, (isSidecar ? runningOf : wantedOf(kind))(container));
+    const together = sumOf(sidecars, isSidecar ? takenOf(container) : wantedOf(container, kind));
     if (isSidecar) sidecars = together;
     peak = maxOf(peak, together);
   }
-  const sum = objectsAt(spec, 'containers').reduce((total, container) => sumOf(total, runningOf(container)), sidecars);
+  const sum = objectsAt(spec, 'containers').reduce((total, container) => sumOf(total, takenOf(container)), sidecars);
   return maxOf(sum, peak);
 }
 
 /**
- * Returns a function for the amounts that a pod's running containers take: until a resize is complete, the largest of the wanted, actual
- * and, for requests, allocated amounts. The wanted ones do not count if the node can never meet them (upstream's PodRequests and PodLimits
- * with UseStatusResources).
+ * Returns a function for the amounts that a container takes: the largest of the wanted, actual and, for requests, allocated amounts. The
+ * wanted ones do not count if the node can never meet them (upstream's PodRequests and PodLimits with UseStatusResources).
  */
-export function runningAmounts(status: unknown, kind: AmountKind): AmountsOf {
+function takenAmounts(status: unknown, kind: AmountKind): (container: JsonObject) => Amounts {
   const known = [...objectsAt(status, 'containerStatuses'), ...objectsAt(status, 'initContainerStatuses')];
-  const statuses = new Map(known.map((one) => [textAt(one, 'name'), one]));
   const pending = objectsAt(status, 'conditions').find((one) => textAt(one, 'type') === 'PodResizePending');
-  const isInfeasible = textAt(pending, 'reason') === 'Infeasible';
   return (container) => {
-    const wanted = wantedOf(kind)(container);
-    const own = statuses.get(textAt(container, 'name'));
+    const wanted = wantedOf(container, kind);
+    const own = known.find((one) => textAt(one, 'name') === textAt(container, 'name'));
     if (objectAt(own, 'resources') === undefined) return wanted;
-    const actual = amountsOf(objectAt(own, 'resources', kind));
-    const held = kind === 'limits' ? actual : maxOf(actual, amountsOf(objectAt(own, 'allocatedResources')));
-    return isInfeasible ? held : maxOf(wanted, held);
+    const allocated = kind === 'limits' ? undefined : objectAt(own, 'allocatedResources');
+    const held = maxOf(wantedOf(own!, kind), amountsOf(allocated));
+    return textAt(pending, 'reason') === 'Infeasible' ? held : maxOf(wanted, held);
   };
 }
 
@@ -89,7 +81,7 @@ const isPodLevelResource = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
 /** Returns a pod's amounts. Pod-level amounts take precedence over those of its containers, for which see `containersAmounts`. */
-export function podAmounts(spec: unknown, kind: AmountKind, runningOf?: AmountsOf): Amounts {
+export function podAmounts(spec: unknown, kind: AmountKind, status?: unknown): Amounts {
   const own = [...amountsOf(objectAt(spec, 'resources', kind))].filter(([name]) => isPodLevelResource(name));
-  return new Map([...containersAmounts(spec, kind, runningOf), ...own]);
+  return new Map([...containersAmounts(spec, kind, status), ...own]);
 }
