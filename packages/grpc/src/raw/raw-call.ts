@@ -2,9 +2,8 @@ import { type ByteBudget, PodwrightError } from '@podwright/base';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { StreamListener } from '../http2/http2-stream.ts';
 import type { HeaderField } from '../http2/static-table.ts';
-import { UnreadBytes } from '../http2/unread-bytes.ts';
-import { bytesOfFirstMessage, MessageReader } from '../message-reader.ts';
 import { type CallStream, errorStatus, HEADERS } from '../server/grpc-call.ts';
+import { UnreadMessages } from './unread-messages.ts';
 
 /**
  * A call received by a server that does not know its method. Messages are raw bytes as on the wire, including their prefixes, and may be
@@ -14,11 +13,10 @@ export class RawCall implements StreamListener {
   /** All header fields of the request, in order, including `:path`. */
   readonly fields: readonly HeaderField[];
   readonly #stream: CallStream;
-  readonly #unread = new UnreadBytes();
+  readonly #unread = new UnreadMessages();
   readonly #share: ReturnType<ByteBudget['open']>;
   readonly #controller = new AbortController();
   #hasEnded = false;
-  #hasData = false;
   #isOpen = false;
   #isAnswered = false;
   #room: PromiseWithResolvers<void> | undefined;
@@ -46,13 +44,11 @@ export class RawCall implements StreamListener {
    * `cancelled` if the client ends the call before its last message.
    */
   async *messages(): AsyncGenerator<Buffer> {
-    const reader = new MessageReader(undefined, { isRaw: true });
-    for (let bytes = await this.#unread.next(); bytes !== undefined; bytes = await this.#unread.next()) {
-      if (!this.#share.reserve(bytes.length))
+    yield* this.#unread.read((bytes) => {
+      if (!this.#share.reserve(bytes))
         throw new PodwrightError('resource_exhausted', 'clients have sent too many bytes of incomplete requests');
-      this.#stream.take(bytes.length);
-      yield* reader.push(bytes);
-    }
+      this.#stream.take(bytes);
+    });
     this.signal.throwIfAborted();
   }
 
@@ -95,8 +91,7 @@ export class RawCall implements StreamListener {
   }
 
   onData(bytes: Buffer): void {
-    this.#unread.add(bytes, this.#hasData ? undefined : bytesOfFirstMessage(bytes));
-    this.#hasData = true;
+    this.#unread.add(bytes);
   }
 
   onEnd(): void {

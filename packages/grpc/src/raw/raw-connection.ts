@@ -5,8 +5,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { Http2Stream } from '../http2/http2-stream.ts';
 import type { HeaderField } from '../http2/static-table.ts';
-import { UnreadBytes } from '../http2/unread-bytes.ts';
-import { bytesOfFirstMessage, MessageReader } from '../message-reader.ts';
+import { UnreadMessages } from './unread-messages.ts';
 
 /** How a raw call ended: with the server's trailers, a stream reset, or a lost connection. */
 export type RawEnd =
@@ -50,11 +49,10 @@ type Begun = { head: Buffer; body: Buffer | undefined; signal: AbortSignal | und
 /** A call to a server. Messages are raw bytes as on the wire, including their prefixes, and may be compressed. */
 export class RawStream {
   readonly #stream: Http2Stream;
-  readonly #unread = new UnreadBytes();
+  readonly #unread = new UnreadMessages();
   readonly #headers = Promise.withResolvers<readonly HeaderField[] | undefined>();
   readonly #ended = Promise.withResolvers<RawEnd>();
   #hasHeaders = false;
-  #hasData = false;
   #trailers: readonly HeaderField[] | undefined;
   #room: PromiseWithResolvers<void> | undefined;
 
@@ -65,7 +63,7 @@ export class RawStream {
       { head, body },
       {
         onHeaders: (fields, isLast) => this.#receiveHeaders(fields, isLast),
-        onData: (bytes) => this.#receiveData(bytes),
+        onData: (bytes) => this.#unread.add(bytes),
         onSent: () => this.#makeRoom(),
         onClose: () => {
           signal?.removeEventListener('abort', abort);
@@ -90,12 +88,8 @@ export class RawStream {
 
   /** Yields the response messages. Breaking out of the iteration resets the call. */
   async *messages(): AsyncGenerator<Buffer> {
-    const reader = new MessageReader(undefined, { isRaw: true });
     try {
-      for (let bytes = await this.#unread.next(); bytes !== undefined; bytes = await this.#unread.next()) {
-        this.#stream.take(bytes.length);
-        yield* reader.push(bytes);
-      }
+      yield* this.#unread.read((bytes) => this.#stream.take(bytes));
     } finally {
       this.reset();
     }
@@ -117,11 +111,6 @@ export class RawStream {
   /** Cancels the call. A no-op if the call has ended. */
   reset(): void {
     this.#stream.cut();
-  }
-
-  #receiveData(bytes: Buffer): void {
-    this.#unread.add(bytes, this.#hasData ? undefined : bytesOfFirstMessage(bytes));
-    this.#hasData = true;
   }
 
   #receiveHeaders(fields: readonly HeaderField[], isLast: boolean): void {
