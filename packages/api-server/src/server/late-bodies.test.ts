@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reviewHandlers } from '../subresources/review-requests.ts';
 import { send, WAYS } from './test-client.fixture.ts';
 import { TestServer } from './test-server.fixture.ts';
 
@@ -44,4 +45,17 @@ test('a write with a late body is refused if the user has lost the permission by
     items.map(({ metadata, data }) => [metadata.name, data]),
     [['a', undefined]],
   );
+});
+
+test('a review with a late body is refused if the user has lost the permission by then', async () => {
+  let isAllowed = true;
+  const parts = { authenticator: { userOfToken: () => ({ username: 'secret', groups: [] }) }, audiences: [] };
+  const decide = () => (isAllowed ? ('allow' as const) : ('no opinion' as const));
+  await using server = await TestServer.start({ decide, subresources: reviewHandlers(parts as never) });
+  const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token: 't' } };
+  const finish = begin(server, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', review);
+  while (server.authorized.length < 1) await sleep(5);
+  await sleep(200); // the authorization is repeated if it is older than 100 ms
+  isAllowed = false;
+  assert.equal(await finish(), 403);
 });

@@ -4,7 +4,7 @@ import type { RequestAuthenticator } from '../authentication/request-authenticat
 import { reviewSelf, reviewToken } from '../authentication/reviews.ts';
 import { type AccessReviewKind, reviewAccess, reviewRules } from '../authorization/access-reviews.ts';
 import type { Authorizer, RuleResolver } from '../authorization/authorizer.ts';
-import { encodingOf, namespaceOf } from '../server/resource-request.ts';
+import { authorizeAgain, encodingOf, namespaceOf } from '../server/resource-request.ts';
 import type { SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
@@ -42,6 +42,7 @@ function reviewHandler(answer: (review: Review) => ApiObject): SubresourceHandle
     const encoding = encodingOf(request, negotiateObject(exchange));
     const { fieldValidation } = writeOptions('CreateOptions', exchange.query);
     const sent = await readObject(request, fieldValidation);
+    authorizeAgain(request); // the body may have come late
     const namespace = namespaceOf(request);
     const isPlaced = namespace === '' || Boolean(sent.metadata.namespace);
     const object = isPlaced ? sent : { ...sent, metadata: { ...sent.metadata, namespace } };
