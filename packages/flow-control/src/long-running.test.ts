@@ -30,3 +30,12 @@ test('callers always leave part of the total limit to others', () => {
   for (const one of first) one[Symbol.dispose]();
   assert.equal(enterAll(limit, 'd').length, 31);
 });
+
+test('a request counts as many as its weight', () => {
+  const limit = new LongRunning({ maxOfCaller: () => 10 });
+  const heavy = limit.enter('a', 7)!;
+  assert.equal(limit.enter('a', 4), undefined);
+  assert.equal(enterAll(limit, 'a').length, 3);
+  heavy[Symbol.dispose]();
+  assert.equal(enterAll(limit, 'a').length, 7);
+});

@@ -15,21 +15,21 @@ export class LongRunning {
   }
 
   /**
-   * Counts a request until the returned value is disposed. Returns `undefined` if the caller, or all callers together, already have the
-   * maximum.
+   * Counts a request until the returned value is disposed. `weight`: as how many requests it counts. Returns `undefined` if the caller, or
+   * all callers together, would have more than the maximum.
    */
-  enter(caller: string): Disposable | undefined {
-    const count = this.#counts.get(caller) ?? 0;
-    if (count >= this.#maxOfCaller() || count >= this.#max - this.#count) return undefined;
-    this.#counts.set(caller, count + 1);
-    this.#count += 1;
-    return { [Symbol.dispose]: () => this.#leave(caller) };
+  enter(caller: string, weight = 1): Disposable | undefined {
+    const count = (this.#counts.get(caller) ?? 0) + weight;
+    if (count > this.#maxOfCaller() || count > this.#max - this.#count) return undefined;
+    this.#counts.set(caller, count);
+    this.#count += weight;
+    return { [Symbol.dispose]: () => this.#leave(caller, weight) };
   }
 
-  #leave(caller: string): void {
-    const count = this.#counts.get(caller)! - 1;
+  #leave(caller: string, weight: number): void {
+    const count = this.#counts.get(caller)! - weight;
     if (count > 0) this.#counts.set(caller, count);
     else this.#counts.delete(caller);
-    this.#count -= 1;
+    this.#count -= weight;
   }
 }

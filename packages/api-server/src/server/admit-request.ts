@@ -18,6 +18,13 @@ const WATCHES_PER_NODE = 100;
 export const maxWatches = (nodes: number): number => MAX_WATCHES + WATCHES_PER_NODE * Math.max(0, nodes - 1);
 
 /**
+ * A watch counts as one more for each this many characters of its selectors, because it keeps them in parsed form, which takes about twenty
+ * times their length. A selector of a usual client has fewer characters.
+ */
+const SELECTOR_LENGTH = 1000;
+const SELECTORS = ['labelSelector', 'fieldSelector'];
+
+/**
  * Maximum number of other concurrent requests without a timeout, such as logs and exec, across all callers except administrators. Each may
  * need about a megabyte of buffers, for its connection to a kubelet or pod and for a client that does not read.
  */
@@ -47,8 +54,8 @@ export async function admitRequest(
   const flowClass = flowControl.classify({ user, caller, info });
   if (!isLongRunning || info.verb === 'watch') setFlowHeaders(response, flowClass);
   if (isLongRunning) {
-    const limit = info.verb === 'watch' ? watches : streams;
-    const entered = flowClass.isExempt ? { [Symbol.dispose]: () => undefined } : limit.enter(caller);
+    const enter = () => (info.verb === 'watch' ? watches.enter(caller, weightOf(query)) : streams.enter(caller));
+    const entered = flowClass.isExempt ? { [Symbol.dispose]: () => undefined } : enter();
     if (entered === undefined) throw tooManyRequests('Too many requests, please try again later.', 1);
     return entered;
   }
@@ -57,6 +64,12 @@ export async function admitRequest(
   } catch (error) {
     throw error instanceof FlowRefused ? tooManyRequests(error.message, error.retryAfterSeconds) : error;
   }
+}
+
+/** As how many watches a watch counts. */
+function weightOf(query: URLSearchParams): number {
+  const length = SELECTORS.reduce((sum, name) => sum + (query.get(name)?.length ?? 0), 0);
+  return 1 + Math.floor(length / SELECTOR_LENGTH);
 }
 
 /** Adds the UIDs of the FlowSchema and priority level to the response. As in upstream, clients do not see their names. */

@@ -45,6 +45,16 @@ test('limits a user’s requests in flight, and counts watches separately', asyn
   await hanging;
 });
 
+test('a watch with a long selector, which needs memory, counts as many', async () => {
+  await using server = await TestServer.start({ maxLongRunning: 10 });
+  const selector = Array.from({ length: 1000 }, (_, index) => `k${index}!=v`).join(',');
+  const watch = (labelSelector: string) => `${PODS}?${new URLSearchParams({ watch: '1', labelSelector })}`;
+  const first = await open(server, HTTP2, { path: watch(selector), user: 'alice' });
+  assert.equal((await send(server, HTTP1, { path: watch(selector), user: 'alice' })).status, 429);
+  const short = await open(server, HTTP2, { path: watch('app=web'), user: 'alice' });
+  for (const one of [first, short]) one.close();
+});
+
 test('a user with many requests gets at most half of the seats, and the excess is rejected at once', async () => {
   await using server = await TestServer.start({ resource: HANGS, flowControl: testFlows(4, 3) });
   const statuses: number[] = [];
