@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { hasErrno } from '../../packages/system/src/errno.ts';
-import { mountsBelow, unmountEntries, unmountTree } from '../../packages/system/src/mountinfo.ts';
+import { mountsBelow, unmountEntries, unmountTree, unmountUnder } from '../../packages/system/src/mountinfo.ts';
 import { mountAll, mountAllAsync } from '../../packages/system/src/mounts.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 
@@ -204,4 +204,16 @@ test('the data extents of a sparse file are found', () => {
   assert.ok(part.start > 0 && part.start <= 1 << 20 && part.end > 1 << 20 && part.end < 8 << 20);
   assert.equal(system.nextData(descriptor, part.end), undefined);
   closeSync(descriptor);
+});
+
+test('a file system mounted at a directory itself stays when what is mounted under it is removed', () => {
+  const inner = join(target, 'inner');
+  mountAll(system, [{ type: 'tmpfs', source: 'outer', options: [] }], target);
+  mkdirSync(inner);
+  mountAll(system, [{ type: 'tmpfs', source: 'inner', options: [] }], inner);
+  unmountUnder(system, target);
+  assert.deepEqual(
+    mountsBelow(target).map(({ mountPoint }) => mountPoint),
+    [target],
+  );
 });

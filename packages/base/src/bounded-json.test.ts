@@ -10,7 +10,7 @@ test('JSON with at most the given number of values is parsed', () => {
 
 for (const [name, text] of Object.entries({
   'nested lists': '['.repeat(1000) + ']'.repeat(1000),
-  'nested objects': '{"a":'.repeat(1000) + '1' + '}'.repeat(1000),
+  'nested objects': `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`,
   'lists in a list': `[${'[],'.repeat(1000)}[]]`,
   numbers: `[${'1,'.repeat(1000)}1]`,
 }))

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeUndoFailures, PodwrightError, Undo, VERSION } from '@podwright/base';
 import { removeCgroup, Trash } from '@podwright/host';
 import { CDI_DIRECTORIES } from '@podwright/oci';
-import { createPortDialer, type System, unmountTree } from '@podwright/system';
+import { createPortDialer, type System, unmountUnder } from '@podwright/system';
 import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';
 import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
 import { ContainerSpecs } from './containers/container-specs.ts';
@@ -107,7 +107,7 @@ export function composeParts(
     async removeHostState() {
       const cleanUp = new Undo(); // runs in reverse order, and continues after a failure
       cleanUp.add(`mounts and directories in ${state}`, async () => {
-        unmountTree(system, state);
+        unmountUnder(system, state);
         await stateTrash.close();
         const directories = [...graph.stateDirectories(), ...CONTAINER_STATE, STATE_TRASH];
         for (const name of directories) await rm(join(state, name), { recursive: true, force: true });

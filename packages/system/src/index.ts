@@ -14,6 +14,7 @@ export {
   unmountEntries,
   unmountOnce,
   unmountTree,
+  unmountUnder,
 } from './mountinfo.ts';
 export { type Mount, mountAll, mountAllAsync } from './mounts.ts';
 export {

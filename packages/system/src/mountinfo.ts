@@ -116,6 +116,12 @@ export function unmountTree(system: System, path: string): void {
   for (const { mountPoint } of mounts.reverse()) unmountOnce(system, mountPoint);
 }
 
+/** Like `unmountTree`, but keeps a file system mounted at `path` itself, such as a tmpfs of the administrator. */
+export function unmountUnder(system: System, path: string): void {
+  const mounts = parseMountsBelow(path, readMountinfo()).filter(({ mountPoint }) => mountPoint !== path);
+  for (const { mountPoint } of mounts.reverse()) unmountOnce(system, mountPoint);
+}
+
 /**
  * Unmounts everything mounted on a directory's entries. Avoids reading the host's mount table, which blocks while other processes are
  * mounting. No error if the directory does not exist.
