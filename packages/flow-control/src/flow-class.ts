@@ -1,5 +1,7 @@
 import type { FairQueues } from './fair-queues.ts';
 import type { RetryAfter } from './retry-after.ts';
+import type { SeatDemand } from './seat-demand.ts';
+import type { SeatLimits } from './seats.ts';
 
 /** A priority level with its seats and queues. */
 export type Level = {
@@ -8,6 +10,11 @@ export type Level = {
   /** The seats and queues of the level; undefined if the level is exempt. */
   readonly queues: FairQueues | undefined;
   readonly retryAfter: RetryAfter;
+  /** Measures the seats that the level's requests need. */
+  readonly demand: SeatDemand;
+  limits: SeatLimits;
+  /** The seats that the level has until the next adjustment. */
+  seats: number;
 };
 
 /** The FlowSchema, priority level and flow of a request. Objects that are not stored have the UID ''. */

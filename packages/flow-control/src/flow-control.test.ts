@@ -7,6 +7,7 @@ import { FlowControl, FlowRefused } from './flow-control.ts';
 import { FlowMetrics } from './flow-metrics.ts';
 import type { FlowRequest } from './flow-request.ts';
 
+const RESOURCES = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }];
 const REFUSED = { message: 'Too many requests, please try again later.' };
 const signal = new AbortController().signal;
 
@@ -40,7 +41,7 @@ const schema = (name: string, spec: object): ApiObject => ({
     rules: [
       {
         subjects: [{ kind: 'User', user: { name: '*' } }],
-        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+        resourceRules: RESOURCES,
       },
     ],
     ...spec,
@@ -181,6 +182,34 @@ suite('seats', () => {
     control.configure([], []);
     first[Symbol.dispose]();
     await waiting;
+  });
+
+  test('a level lends seats that its requests do not need', async () => {
+    let nowMs = 0;
+    const control = new FlowControl({ seats: 10, nowMs: () => nowMs });
+    const limited = { nominalConcurrencyShares: 1_000_000, limitResponse: { type: 'Reject' } };
+    const user = (name: string) => ({
+      rules: [{ subjects: [{ kind: 'User', user: { name } }], resourceRules: RESOURCES }],
+    });
+    const levels = ['lender', 'borrower'].map((name) => level(name, { ...limited, lendablePercent: 50 }));
+    control.configure(
+      ['lender', 'borrower'].map((name) => schema(name, user(name))),
+      levels,
+    );
+    const enter = (name: string) => control.enter(control.classify(request(name, [])), { maxWaitMs: 0, signal });
+    const fill = async (name: string) => {
+      for (let count = 0; ; count++) if ((await enter(name).catch(() => undefined)) === undefined) return count;
+    };
+    const adjust = () => {
+      nowMs += 10_000;
+      control.adjustSeats();
+    };
+    assert.equal(await fill('borrower'), 4);
+    adjust();
+    assert.equal(await fill('borrower'), 2, 'more than its five nominal seats');
+    adjust();
+    assert.equal(await fill('borrower'), 1);
+    assert.equal(await fill('lender'), 2, 'the seats that it never lends');
   });
 
   test('the seats of a new cluster match upstream', async () => {

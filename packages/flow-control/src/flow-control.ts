@@ -1,16 +1,21 @@
 import { PodwrightError, pause, raceAbort } from '@podwright/base';
 import { type ApiObject, numberAt, textAt } from '@podwright/kube-kinds';
 import { CATCH_ALL, mandatoryFlowObjects } from './bootstrap-flows.ts';
-import { FairQueues, type Ticket } from './fair-queues.ts';
+import { borrowSeats } from './borrow-seats.ts';
+import { FairQueues, type Queuing } from './fair-queues.ts';
 import type { FlowClass, Level } from './flow-class.ts';
 import type { FlowObserver } from './flow-observer.ts';
 import type { FlowRequest } from './flow-request.ts';
 import { matcherOf } from './flow-rules.ts';
 import { RetryAfter } from './retry-after.ts';
-import { divideSeats, isExempt, queuesConfig } from './seats.ts';
+import { SeatDemand } from './seat-demand.ts';
+import { divideSeats, firstSeats, isExempt, queuesConfig, type SeatLimits } from './seats.ts';
 
 /** Upstream's total number of concurrent requests: 400 read-only and 200 mutating. */
 const DEFAULT_SEATS = 600;
+
+/** How often seats are lent to other priority levels, as in upstream. */
+export const ADJUST_EVERY_MS = 10_000;
 
 type Schema = {
   name: string;
@@ -40,7 +45,7 @@ export type FlowControlOptions = {
 
 /**
  * API priority and fairness. The first FlowSchema that matches a request assigns it to a priority level and a flow. Each priority level has
- * a share of the server's seats. A request that finds no free seat waits in one of its flow's queues or is rejected, depending on its
+ * a share of the server's seats, and may lend seats to other levels or borrow from them. A request that finds no free seat waits in one of its flow's queues or is rejected, depending on its
  * priority level. Mandatory FlowSchemas and levels missing from the configuration are added with their default specs.
  */
 export class FlowControl {
@@ -48,6 +53,8 @@ export class FlowControl {
   readonly #nowMs: () => number;
   readonly #observer: FlowObserver | undefined;
   #levels = new Map<string, Level>();
+  /** How requests of each level are queued. */
+  #configs = new Map<string, { queuing?: Queuing }>();
   /** The FlowSchemas, sorted by precedence and then by name. The first one that matches a request applies. */
   #schemas: readonly Schema[] = [];
 
@@ -68,12 +75,31 @@ export class FlowControl {
     const seats = divideSeats(all, this.#seats);
     const before = this.#levels;
     this.#levels = new Map(all.map((level) => [nameOf(level), this.#level(level, seats.get(nameOf(level))!)]));
+    this.#configs = new Map(all.map((level) => [nameOf(level), queuesConfig(level)]));
     for (const name of before.keys()) if (!this.#levels.has(name)) this.#observer?.levelRemoved(name);
     this.#schemas = withMissing(schemas, mandatory.schemas)
       .map((schema) => ({ schema, precedence: numberAt(schema, 'spec', 'matchingPrecedence') ?? 0 }))
       .sort((a, b) => a.precedence - b.precedence || (nameOf(a.schema) < nameOf(b.schema) ? -1 : 1))
       .map(({ schema }) => schemaOf(schema))
       .filter(({ level }) => this.#levels.has(level));
+    this.adjustSeats();
+  }
+
+  /** Divides the seats among the levels again, by their demand since the last call. Must be called every `ADJUST_EVERY_MS`. */
+  adjustSeats(): void {
+    const levels = [...this.#levels.values()];
+    const demands = levels.map(({ demand }) => demand.summarize());
+    const borrowers = levels.map(({ limits, queues, seats }, index) => {
+      return { limits, seats, isExempt: queues === undefined, demand: demands[index]! };
+    });
+    const { adjusted, fraction } = borrowSeats(borrowers);
+    for (const [index, level] of levels.entries()) {
+      level.seats = adjusted[index]!.seats;
+      // as in upstream, a request that needs more seats than its level has runs alone
+      level.queues?.configure({ ...this.#configs.get(level.name), seats: Math.max(1, level.seats) });
+      this.#observer?.levelAdjusted(level.name, adjusted[index]!, demands[index]!);
+    }
+    this.#observer?.seatsShared(fraction);
   }
 
   /** Returns the FlowSchema, the priority level and the flow of a request. */
@@ -94,8 +120,11 @@ export class FlowControl {
     flowClass: FlowClass,
     { maxWaitMs, signal }: { maxWaitMs: number; signal: AbortSignal },
   ): Promise<Disposable> {
-    const { queues } = flowClass.level;
-    if (queues === undefined) return this.#running(flowClass, () => undefined);
+    const { queues, demand } = flowClass.level;
+    if (queues === undefined) {
+      demand.add(1);
+      return this.#running(flowClass, () => demand.add(-1));
+    }
     const { promise, resolve } = Promise.withResolvers<void>();
     const beginMs = this.#nowMs();
     const ticket = queues.enter(flowClass.flow, resolve);
@@ -103,26 +132,28 @@ export class FlowControl {
       this.#observer?.waited(flowClass, 0, false);
       throw this.#refused(flowClass, queues.hasQueues ? 'queue-full' : 'concurrency-limit');
     }
+    demand.add(1);
+    const leave = () => {
+      queues.leave(ticket);
+      demand.add(-1);
+    };
     if (ticket.queue !== undefined) this.#observer?.enqueued(flowClass, ticket.length);
-    if (ticket.startMs === undefined) await this.#wait(flowClass, { ticket, started: promise, maxWaitMs, signal });
+    if (ticket.startMs === undefined) await this.#wait(flowClass, { leave, started: promise, maxWaitMs, signal });
     this.#observer?.waited(flowClass, (this.#nowMs() - beginMs) / 1000, true);
-    return this.#running(flowClass, () => queues.leave(ticket));
+    return this.#running(flowClass, leave);
   }
 
-  #level(object: ApiObject, seats: number): Level {
+  #level(object: ApiObject, limits: SeatLimits): Level {
     const name = nameOf(object);
     const { uid = '' } = object.metadata;
-    this.#observer?.levelConfigured(name, seats);
+    this.#observer?.levelConfigured(name, limits);
     const present = this.#levels.get(name);
     const exempt = isExempt(object);
-    const config = queuesConfig(object, seats);
-    if (present !== undefined && (present.queues === undefined) === exempt) {
-      present.uid = uid;
-      present.queues?.configure(config);
-      return present;
-    }
-    const queues = exempt ? undefined : new FairQueues(config, this.#nowMs);
-    return { name, uid, queues, retryAfter: new RetryAfter() };
+    if (present !== undefined && (present.queues === undefined) === exempt)
+      return Object.assign(present, { uid, limits });
+    const seats = firstSeats(limits);
+    const queues = exempt ? undefined : new FairQueues({ ...queuesConfig(object), seats }, this.#nowMs);
+    return { name, uid, queues, retryAfter: new RetryAfter(), demand: new SeatDemand(this.#nowMs), limits, seats };
   }
 
   /**
@@ -134,10 +165,9 @@ export class FlowControl {
 
   async #wait(
     flowClass: FlowClass,
-    waiting: { ticket: Ticket; started: Promise<void>; maxWaitMs: number; signal: AbortSignal },
+    waiting: { leave: () => void; started: Promise<void>; maxWaitMs: number; signal: AbortSignal },
   ): Promise<void> {
-    const { ticket, started, maxWaitMs, signal } = waiting;
-    const queues = flowClass.level.queues!;
+    const { leave, started, maxWaitMs, signal } = waiting;
     const beginMs = this.#nowMs();
     this.#observer?.queued(flowClass, 1);
     const ended = new AbortController();
@@ -149,7 +179,7 @@ export class FlowControl {
     ended.abort();
     this.#observer?.queued(flowClass, -1);
     if (outcome === false) return;
-    queues.leave(ticket); // if the request has got a seat meanwhile, this frees the seat
+    leave(); // if the request has got a seat meanwhile, this frees the seat
     this.#observer?.waited(flowClass, (this.#nowMs() - beginMs) / 1000, false);
     if (outcome !== true) {
       this.#observer?.refused(flowClass, 'cancelled');

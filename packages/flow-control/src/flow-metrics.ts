@@ -1,17 +1,26 @@
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
+import type { Adjusted } from './borrow-seats.ts';
 import type { FlowClass } from './flow-class.ts';
 import type { FlowObserver } from './flow-observer.ts';
+import type { DemandSummary } from './seat-demand.ts';
+import type { SeatLimits } from './seats.ts';
 
 const SUBSYSTEM = 'apiserver_flowcontrol';
 const LABELS = ['priority_level', 'flow_schema'] as const;
 /** Upstream's histogram buckets. */
 const SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const DEMANDS = ['highest', 'average', 'deviation', 'smoothed'] as const;
 const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000];
 
 /** Metrics with upstream's names and labels (apiserver, util/flowcontrol/metrics). */
 export class FlowMetrics implements FlowObserver {
   readonly #nominal;
+  readonly #lower;
+  readonly #upper;
   readonly #current;
+  readonly #target;
+  readonly #demand;
+  readonly #fraction;
   readonly #refused;
   readonly #dispatched;
   readonly #inQueue;
@@ -26,14 +35,25 @@ export class FlowMetrics implements FlowObserver {
     const named = (name: string, help: string) => ({ name: `${SUBSYSTEM}_${name}`, help, registers });
     const ofLevel = ['priority_level'] as const;
     const gauge = (name: string, help: string) => new Gauge({ ...named(name, help), labelNames: LABELS });
-    this.#nominal = new Gauge({
-      ...named('nominal_limit_seats', 'Seats of each priority level.'),
-      labelNames: ofLevel,
-    });
-    this.#current = new Gauge({
-      ...named('current_limit_seats', 'Seats that each priority level has now.'),
-      labelNames: ofLevel,
-    });
+    const levelGauge = (name: string, help: string) => new Gauge({ ...named(name, help), labelNames: ofLevel });
+    this.#nominal = levelGauge('nominal_limit_seats', 'Seats of each priority level.');
+    this.#lower = levelGauge('lower_limit_seats', 'Seats that each priority level never lends.');
+    this.#upper = levelGauge(
+      'upper_limit_seats',
+      'Seats that each priority level has if it borrows as many as it may.',
+    );
+    this.#current = levelGauge('current_limit_seats', 'Seats that each priority level has now.');
+    this.#target = levelGauge('target_seats', 'Seats that each priority level could use now.');
+    this.#demand = {
+      highest: levelGauge(
+        'demand_seats_high_watermark',
+        'Most seats that requests needed at a time in the last period.',
+      ),
+      average: levelGauge('demand_seats_average', 'Seats that requests needed on average in the last period.'),
+      deviation: levelGauge('demand_seats_stdev', 'Standard deviation of the seats that requests needed.'),
+      smoothed: levelGauge('demand_seats_smoothed', 'Seats that requests needed, smoothed over several periods.'),
+    };
+    this.#fraction = new Gauge({ ...named('seat_fair_frac', 'Share of its target that each priority level gets.') });
     this.#refused = new Counter({
       ...named('rejected_requests_total', 'Requests refused with 429, by reason.'),
       labelNames: [...LABELS, 'reason'] as const,
@@ -62,14 +82,27 @@ export class FlowMetrics implements FlowObserver {
     });
   }
 
-  levelConfigured(name: string, seats: number): void {
-    this.#nominal.set({ priority_level: name }, seats);
+  levelConfigured(name: string, { nominal, min, max }: SeatLimits): void {
+    this.#nominal.set({ priority_level: name }, nominal);
+    this.#lower.set({ priority_level: name }, min);
+    this.#upper.set({ priority_level: name }, max);
+  }
+
+  levelAdjusted(name: string, { seats, target = 0 }: Adjusted, demand: DemandSummary): void {
     this.#current.set({ priority_level: name }, seats);
+    this.#target.set({ priority_level: name }, target);
+    for (const field of DEMANDS) this.#demand[field].set({ priority_level: name }, demand[field]);
+  }
+
+  seatsShared(fraction: number): void {
+    this.#fraction.set(fraction);
   }
 
   levelRemoved(name: string): void {
-    this.#nominal.remove({ priority_level: name });
-    this.#current.remove({ priority_level: name });
+    const { highest, average, deviation, smoothed } = this.#demand;
+    for (const gauge of [this.#nominal, this.#lower, this.#upper, this.#current, this.#target])
+      gauge.remove({ priority_level: name });
+    for (const gauge of [highest, average, deviation, smoothed]) gauge.remove({ priority_level: name });
   }
 
   enqueued(flowClass: FlowClass, length: number): void {

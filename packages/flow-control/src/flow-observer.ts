@@ -1,9 +1,16 @@
+import type { Adjusted } from './borrow-seats.ts';
 import type { FlowClass } from './flow-class.ts';
+import type { DemandSummary } from './seat-demand.ts';
+import type { SeatLimits } from './seats.ts';
 
 /** Observes changes of priority levels and the progress of requests. Implemented by the metrics. */
 export interface FlowObserver {
-  /** Called when the number of seats of a level has been set. */
-  levelConfigured(name: string, seats: number): void;
+  /** Called when the limits of a level's seats have been set. */
+  levelConfigured(name: string, limits: SeatLimits): void;
+  /** Called when the seats of a level have been adjusted to its demand. */
+  levelAdjusted(name: string, adjusted: Adjusted, demand: DemandSummary): void;
+  /** Called after each adjustment. `fraction`: the share of its demand that each level gets, unless a limit applies. */
+  seatsShared(fraction: number): void;
   levelRemoved(name: string): void;
   /** Called when a request has been added to a queue, which now has `length` requests. The request might leave the queue immediately. */
   enqueued(flowClass: FlowClass, length: number): void;

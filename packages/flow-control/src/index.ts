@@ -1,6 +1,6 @@
 export { danglingCondition, type FlowCondition } from './dangling-condition.ts';
 export type { FlowClass } from './flow-class.ts';
-export { FlowControl, FlowRefused } from './flow-control.ts';
+export { ADJUST_EVERY_MS, FlowControl, FlowRefused } from './flow-control.ts';
 export { FlowMetrics } from './flow-metrics.ts';
 export type { FlowRequest } from './flow-request.ts';
 export { LongRunning } from './long-running.ts';

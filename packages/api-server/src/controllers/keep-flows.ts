@@ -1,7 +1,14 @@
 /** Configures flow control from the stored FlowSchemas and priority levels, and restores those every cluster has. */
 import { type ObjectStore, type RequestContext, type ResourceRegistry, timestamp } from '@podwright/api-machinery';
 import { CoalescedWork, errorMessage, type Registry } from '@podwright/base';
-import { danglingCondition, type FlowCondition, FlowControl, FlowMetrics, flowChanges } from '@podwright/flow-control';
+import {
+  ADJUST_EVERY_MS,
+  danglingCondition,
+  type FlowCondition,
+  FlowControl,
+  FlowMetrics,
+  flowChanges,
+} from '@podwright/flow-control';
 import { type ApiObject, objectsAt, textAt } from '@podwright/kube-kinds';
 import { systemContext } from '../system-context.ts';
 import type { ControllerParts } from './controller-parts.ts';
@@ -51,8 +58,10 @@ export async function keepFlows(parts: FlowParts): Promise<void> {
   const changed = () => void apply.run().catch(failed); // changes during a run share the next one
   const follower = { listed: () => apply.run(), changed };
   const ensure = () => ensureFlows(parts);
+  const adjust = async () => flowControl.adjustSeats();
   await Promise.all([
     ...[SCHEMAS, LEVELS].map((resource) => followResource(resource, follower, parts)),
+    repeat(adjust, { ...parts, everyMs: ADJUST_EVERY_MS, failure: 'lend seats of priority levels failed' }),
     repeat(ensure, { ...parts, everyMs: ENSURE_EVERY_MS, failure: 'restore FlowSchemas and priority levels failed' }),
   ]);
 }
