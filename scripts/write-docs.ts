@@ -1,4 +1,4 @@
-/** Writes the pages of docs that are generated from tables in the code: `make docs`. */
+/** Writes the documentation pages that are generated from tables in the code. Run by `make docs`. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { kubeletConfigurationPages } from './kubelet-configuration-pages.ts';
 

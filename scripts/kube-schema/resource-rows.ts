@@ -32,7 +32,7 @@ export function readResources(directory: string): ResourceRow[] {
 }
 
 const VERBS: Record<string, string> = { post: 'create', put: 'update' };
-/** Verbs of proxies, which accept any method. Streams are opened with GET or POST. */
+/** RBAC verbs of proxy subresources, which accept any HTTP method. */
 const PROXY_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
 const STREAM_VERBS = ['create', 'get'];
 

@@ -116,7 +116,7 @@ test('a deleted Node object is re-created by the next kubelet, and then owns its
   await cluster.until(CSI_NODE, ({ metadata }) => metadata.ownerReferences?.[0]?.uid === after.metadata.uid);
 });
 
-/** Starts a node on an API server that may have faults. */
+/** Starts a node against an API server, optionally with injected faults. */
 async function beginOn(
   t: TestContext,
   disturb: (server: OwnControlPlane) => void,

@@ -164,7 +164,7 @@ const withoutChance = (text: string) =>
     .replaceAll(/\d\d sec/g, 'SECONDS')
     .replace(/^([a-z][\w -]*?)(?:: ?|=| )\s*(?=\S*$)/i, '$1=');
 
-/** Returns the parsed JSON; `undefined` if it is invalid, because upstream labels some other responses as JSON too. */
+/** Returns the parsed JSON, or `undefined` if it is invalid: upstream also labels some responses as JSON that are not. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -26,7 +26,7 @@ const CONTROLLER: UserInfo = {
 const BOUNDS = { timeoutMs: 30_000, maxBytes: 16 << 20 };
 /** Maximum number of JSON values in a list. */
 const MAX_VALUES = 300_000;
-/** Maximum number of objects deleted one by one per attempt. */
+/** Maximum number of objects that one attempt deletes individually. */
 const MAX_OBJECTS = 500;
 
 /** Deletes a namespace's objects on all extension API servers. Never rejects; errors are part of the result. */

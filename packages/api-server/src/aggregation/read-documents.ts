@@ -23,7 +23,7 @@ const MAX_OPENAPI_BYTES = 16 << 20;
 const MAX_OPENAPI_MS = 60_000;
 /** Maximum number of JSON values in a document. Kubernetes' own OpenAPI v2 document has 90,000. */
 const MAX_VALUES = 300_000;
-/** Maximum number of resources in a group version; if there are more, it is rejected. */
+/** Maximum number of resources in a group version. A group version with more resources is rejected. */
 const MAX_RESOURCES = 1000;
 
 /** Reads the documents of a group version. Rejects if there is no discovery document; OpenAPI documents are optional. */

@@ -219,7 +219,7 @@ export class StatusSync {
     this.#deleted.add(podUid);
   }
 
-  /** Patches the status and returns the resulting pod, or `undefined` if the pod with this name at the API server is a different one. */
+  /** Patches the status and returns the resulting pod, or `undefined` if the API server's pod of this name has a different UID. */
   async #patch(podUid: string, { shown, own }: { shown: ShownPod; own: PodStatus }): Promise<Known | undefined> {
     const { client, couldRun, failpoint = noFailpoint } = this.#options;
     const { namespace, name, uid } = shown.pod.metadata;

@@ -48,7 +48,7 @@ export class EvictedSpace {
     return this.#disks.size > 0;
   }
 
-  /** Whether the evicted pods' usage of the given signals' disks is fully known. */
+  /** Whether the evicted pods' usage is known completely for every disk that the given signals measure. */
   isKnown(signals: readonly Signal[]): boolean {
     return signals.every((signal) => {
       const disk = this.#disks.get(signal);
