@@ -147,8 +147,8 @@ suite('a standalone node with the Kubernetes API', () => {
 
   test('syncs its writes to disk with the durability setting `power`', () => {
     const { stdout } = spawnSync('ls', ['-l', `/proc/${daemon.child.pid}/fd`], { encoding: 'utf8' });
-    // the WAL is open twice: SQLite has opened it, and so has the code that syncs it to disk
-    assert.equal(stdout.match(/\/objects\.db-wal$/gm)?.length, 2, stdout);
+    // SQLite opens the WAL for writing, and the code that syncs it to disk opens it for reading
+    assert.equal(stdout.match(/^lr-x.*\/objects\.db-wal$/gm)?.length, 1, stdout);
   });
 
   test('runs a pod applied by kubectl, with a ConfigMap and a Secret', async () => {

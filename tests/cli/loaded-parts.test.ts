@@ -147,6 +147,7 @@ test('commands load only what they need', async (t) => {
   const others = ps.sources.filter((path) => !/^packages\/(?:base|cli)\/src\//.test(path));
   assert.deepEqual(others.sort(), [
     'packages/host/src/network/socket-path.ts',
+    'packages/kube-api/src/objects/api-path.ts',
     'packages/kube-api/src/objects/conditions.ts',
     'packages/kube-api/src/objects/event.ts',
     'packages/kube-api/src/pods/pod-summary.ts',
