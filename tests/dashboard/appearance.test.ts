@@ -23,7 +23,7 @@ after(() => place.stop());
 /** URL fragments of all pages, with functions that wait until the page has fully loaded. */
 const PLACES: Record<string, (tab: Page) => Promise<void>> = {
   '/': (tab) => tab.getByRole('link', { name: 'default/crash' }).waitFor(),
-  '/pods/default/crash': (tab) => tab.getByRole('heading', { name: /Why is it not ready/ }).waitFor(),
+  '/pods/default/crash': (tab) => tab.getByRole('heading', { name: /What is wrong/ }).waitFor(),
   '/pods/default/steady/logs': (tab) => tab.getByRole('log').getByText('hello').first().waitFor(),
   '/pods/default/steady/yaml': (tab) => tab.getByRole('textbox', { name: /YAML/ }).waitFor(),
   '/pods/default/steady/terminal': (tab) => tab.locator('.xterm-rows').getByText('#').first().waitFor(),

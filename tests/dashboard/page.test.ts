@@ -46,7 +46,7 @@ test('the overview shows node usage, the pods, and why one does not run', async 
     .waitFor();
   assert.ok(!tab.url().includes('token'), tab.url());
   await trouble.getByRole('link', { name: 'default/crash' }).click();
-  await tab.getByRole('heading', { name: /Why is it not ready/ }).waitFor();
+  await tab.getByRole('heading', { name: /What is wrong/ }).waitFor();
   await tab
     .getByText(/container main fails \(exit code 3\)/i)
     .first()

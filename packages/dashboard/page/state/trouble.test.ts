@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventObject, Pod } from '../api/objects.ts';
 import { EventsByObject } from './events-by-object.ts';
-import { PodViews, viewOf } from './trouble.ts';
+import { needsAttention, PodViews, viewOf } from './trouble.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 
@@ -84,4 +84,16 @@ test('500 pods are sorted within the time of one frame', () => {
 
 test('a pod without a status is starting', () => {
   assert.equal(viewOf({ ...starting, status: undefined }, [], NOW).level, 'starting');
+});
+
+test('a pod that runs but was killed for memory minutes ago needs attention', () => {
+  const end = { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-01-01T00:55:00Z' };
+  const pod = podOf('hungry', {
+    ...ready,
+    containerStatuses: [{ ...running, restartCount: 4, lastState: { terminated: end } }],
+  });
+  const [first, second] = new PodViews().of([well, pod], () => [], NOW);
+  assert.equal(first!.level, 'unsteady');
+  assert.match(first!.finding!.sentence, /restarted 4 times in 60 minutes, last: OOMKilled/);
+  assert.deepEqual([needsAttention(first!), needsAttention(second!)], [true, false]);
 });

@@ -1,10 +1,11 @@
 /** Sorts pods by how much attention they need, and finds out why they are not ready. No I/O. */
 import { podSummary } from '@podwright/kube-api';
-import { explainPod, type Finding, isPodWell } from '@podwright/kube-view';
+import { explainPod, explainRestarts, type Finding, isPodWell } from '@podwright/kube-view';
 import type { EventObject, Pod } from '../api/objects.ts';
 import { compareText } from './text.ts';
 
-export type Level = 'failing' | 'starting' | 'restarted' | 'well' | 'completed';
+/** `unsteady`: the pod is ready, but its containers keep restarting. `restarted`: a container has restarted recently. */
+export type Level = 'failing' | 'unsteady' | 'starting' | 'restarted' | 'well' | 'completed';
 
 export type PodView = {
   pod: Pod;
@@ -14,12 +15,12 @@ export type PodView = {
   /** The STATUS column of `kubectl get pods`. */
   status: string;
   restarts: number;
-  /** Why the pod is not ready. Undefined for ready pods. */
+  /** Why the pod is not ready, or why its containers keep restarting. Undefined for other pods. */
   finding?: Finding;
 };
 
 /** All attention levels of pods, most urgent first. */
-const LEVELS: readonly Level[] = ['failing', 'starting', 'restarted', 'well', 'completed'];
+const LEVELS: readonly Level[] = ['failing', 'unsteady', 'starting', 'restarted', 'well', 'completed'];
 /** How long after a container restart its pod is still shown as `restarted`. */
 const RECENT_RESTART_MS = 10 * 60_000;
 /** How long after its creation a pod that is not ready is shown as `starting` instead of `failing`. */
@@ -30,18 +31,24 @@ export function viewOf(pod: Pod, events: readonly EventObject[], now: number): P
   const { ready, status, restarts, restartedAt } = podSummary(pod);
   const seen = { pod, ready, status, restarts };
   if (pod.status?.phase === 'Succeeded') return { ...seen, level: 'completed' };
-  if (isPodWell(pod)) {
-    const isRecent = restartedAt !== undefined && now - Date.parse(restartedAt) < RECENT_RESTART_MS;
-    return { ...seen, level: isRecent ? 'restarted' : 'well' };
-  }
   const known = events.map(({ type = '', reason = '', message = '', involvedObject }) => ({
     ...{ type, reason, message, involvedObject },
   }));
+  if (isPodWell(pod)) {
+    const restarting = explainRestarts({ pod, events: known, log: undefined, now });
+    if (restarting !== undefined) return { ...seen, level: 'unsteady', finding: restarting };
+    const isRecent = restartedAt !== undefined && now - Date.parse(restartedAt) < RECENT_RESTART_MS;
+    return { ...seen, level: isRecent ? 'restarted' : 'well' };
+  }
   const finding = explainPod({ pod, events: known, log: undefined, unboundClaims: [], nodes: [], now });
   const ageMs = now - Date.parse(pod.metadata.creationTimestamp ?? '');
   const isStarting = finding.cause === 'starting' && !(ageMs > MAX_START_MS);
   return { ...seen, level: isStarting ? 'starting' : 'failing', finding };
 }
+
+/** Whether a pod with this view is listed under Needs attention. */
+export const needsAttention = ({ level }: PodView): boolean =>
+  level === 'failing' || level === 'unsteady' || level === 'starting';
 
 /** Compares pods by level, then by namespace and name, to keep the order of rows stable. */
 function byTrouble(a: PodView, b: PodView): number {

@@ -8,7 +8,7 @@ import { EVENTS, PODS } from '../state/collections.ts';
 import { EventsByObject } from '../state/events-by-object.ts';
 import { ROLLED_KINDS, rolloutOf } from '../state/rollout.ts';
 import { countText } from '../state/text.ts';
-import { type PodView, PodViews } from '../state/trouble.ts';
+import { needsAttention, type PodView, PodViews } from '../state/trouble.ts';
 import { Problem, Waiting } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
 import { NodePanel } from './node-panel.tsx';
@@ -72,7 +72,7 @@ function PodsByTrouble() {
   if (current.kind === 'refused' && session === undefined) return <Waiting what="Reading pods" />;
   if (current.kind === 'refused') return <Problem what="Pods cannot be listed">{current.message}</Problem>;
   if (current.kind === 'loading' && views.length === 0) return <Waiting what="Reading pods" />;
-  const troubled = views.filter(({ level }) => level === 'failing' || level === 'starting');
+  const troubled = views.filter(needsAttention);
   const others = views.slice(troubled.length);
   return (
     <>

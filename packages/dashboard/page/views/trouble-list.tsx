@@ -1,4 +1,4 @@
-/** Pods that are not ready, with the reason and advice for each. */
+/** Pods that need attention, with the reason and advice for each. */
 import type { Finding } from '@podwright/kube-view';
 import { useState } from 'preact/hooks';
 import { readWhy } from '../api/dashboard.ts';
@@ -36,7 +36,7 @@ export function TroubleList({ views }: { views: readonly PodView[] }) {
 const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
 
 /**
- * Returns the finding for a pod that is not ready, including the end of the container's log if the cause is in WITH_LOG. The log is read
+ * Returns the finding for a pod that needs attention, including the end of the container's log if the cause is in WITH_LOG. The log is read
  * again after each restart.
  */
 function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {

@@ -1,4 +1,4 @@
-/** Explains why an object is not ready: the chain of objects that leads to the cause, advice, and the end of the log. */
+/** Explains why an object needs attention: the chain of objects that leads to the cause, advice, and the end of the log. */
 import { EXPLAINED } from '@podwright/kube-view';
 import { readWhy } from '../api/dashboard.ts';
 import type { Resource } from '../api/objects.ts';
@@ -39,7 +39,7 @@ export function WhyPanel({ resource: { plural }, namespace, name }: WhyProps) {
     );
   const { isWell, chain, finding, change } = value;
   return (
-    <Panel title={isWell ? 'Why: all is well' : 'Why is it not ready?'} aside={button} wide>
+    <Panel title={isWell ? 'Why: all is well' : 'What is wrong?'} aside={button} wide>
       <ol class="chain">
         {chain.map(({ subject, sentence }) => (
           <li key={`${subject.kind}/${subject.name}`}>

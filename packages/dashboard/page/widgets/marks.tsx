@@ -27,6 +27,7 @@ export function Mark({ tone, children }: { tone: Tone; children: ComponentChildr
 
 export const TONES: Record<Level, Tone> = {
   failing: 'bad',
+  unsteady: 'bad',
   starting: 'busy',
   restarted: 'warn',
   well: 'good',

@@ -39,7 +39,11 @@ export function endsOf(pod: Pod): ContainerEnd[] {
 }
 
 /** Returns the newest event that has one of these reasons and a matching message. */
-export function lastEvent({ events }: PodFacts, reasons: readonly string[], message = /^/): ViewedEvent | undefined {
+export function lastEvent(
+  { events }: Pick<PodFacts, 'events'>,
+  reasons: readonly string[],
+  message = /^/,
+): ViewedEvent | undefined {
   return events.findLast((event) => reasons.includes(event.reason) && message.test(event.message));
 }
 

@@ -1,6 +1,6 @@
 import { counted } from '@podwright/base';
 /** Causes of containers that ran and then terminated. */
-import { containerOf, containerOfEvent, endsOf, firstLine, lastEvent } from './containers.ts';
+import { type ContainerEnd, containerOf, containerOfEvent, endsOf, firstLine, lastEvent } from './containers.ts';
 import type { Finding, LogEnd, PodCause, PodFacts } from './finding.ts';
 
 /** Patterns of log lines that reveal why a container terminated. The first match wins. */
@@ -50,7 +50,9 @@ const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: stri
   ['no-space', /no space left on device|ENOSPC/i, 'a disk or a volume is full', 'Free space, or give the volume more.'],
 ];
 
-const isOf = (log: LogEnd | undefined, name: string): log is LogEnd => log?.container === name && log.lines.length > 0;
+/** Whether the log is that of the container `name` and has lines. */
+export const isOf = (log: LogEnd | undefined, name: string): log is LogEnd =>
+  log?.container === name && log.lines.length > 0;
 
 function fromLog(log: LogEnd): Pick<Finding, 'cause' | 'sentence' | 'advice'> | undefined {
   for (const line of log.lines.toReversed()) {
@@ -68,13 +70,16 @@ export const outOfMemory: PodCause = ({ pod }) => {
   return {
     cause: 'out-of-memory',
     sentence: `container ${name} needs more memory than ${limit === undefined ? 'there is' : `its limit of ${limit}`}: the kernel killed it${again(restartCount)}`,
-    advice: [
-      limit === undefined
-        ? 'Set a memory request and limit that fit its needs, or find out which processes use the memory of the machine.'
-        : 'Raise resources.limits.memory, or limit what the program uses (for example the heap size of a JVM or of Node.js).',
-    ],
+    advice: memoryAdvice(limit),
   };
 };
+
+/** Returns the advice for a container that was killed for memory. `limit`: its memory limit. */
+export const memoryAdvice = (limit: string | number | undefined): string[] => [
+  limit === undefined
+    ? 'Set a memory request and limit that fit its needs, or find out which processes use the memory of the machine.'
+    : 'Raise resources.limits.memory, or limit what the program uses (for example the heap size of a JVM or of Node.js).',
+];
 
 export const livenessKill: PodCause = (facts) => {
   const event = lastEvent(facts, ['Unhealthy'], /^(Liveness|Startup) probe/);
@@ -113,7 +118,7 @@ export const endedAgain: PodCause = (facts) => {
   if (end.exitCode === 0) return isInit || pod.status?.phase === 'Succeeded' ? undefined : endedWell(facts, status);
   const { name } = status;
   const seen = isOf(log, name) ? { log } : {};
-  const known = (isOf(log, name) ? fromLog(log) : undefined) ?? byCode(end.exitCode, end.message ?? '');
+  const known = causeOfEnd(log, { name, end });
   const how = end.signal ? `killed by signal ${end.signal}` : `exit code ${end.exitCode}`;
   const who = `${isInit ? 'init container' : 'container'} ${name}`;
   return {
@@ -124,6 +129,20 @@ export const endedAgain: PodCause = (facts) => {
   };
 };
 
+/** Returns what the log, the exit code or the termination message of a container reveal about why it ended. */
+export function causeOfEnd(
+  log: LogEnd | undefined,
+  { name, end }: { name: string; end: ContainerEnd['end'] },
+): Pick<Finding, 'cause' | 'sentence' | 'advice'> {
+  if (end.exitCode === 0) return { cause: 'exits-with-0', sentence: 'its program ended by itself', advice: ENDS_WELL };
+  return (isOf(log, name) ? fromLog(log) : undefined) ?? byCode(end.exitCode, end.message ?? '');
+}
+
+const ENDS_WELL = [
+  'A server must run in the foreground: look for an option such as --foreground, or "daemon off".',
+  'For work that ends, use a Job, or restartPolicy OnFailure or Never.',
+];
+
 function endedWell(
   { pod, log }: PodFacts,
   { name, restartCount }: { name: string; restartCount: number },
@@ -132,10 +151,7 @@ function endedWell(
   return {
     cause: 'exits-with-0',
     sentence: `container ${name} ends with exit code 0, and a pod with restartPolicy Always starts it again${again(restartCount)}`,
-    advice: [
-      'A server must run in the foreground: look for an option such as --foreground, or "daemon off".',
-      'For work that ends, use a Job, or restartPolicy OnFailure or Never.',
-    ],
+    advice: ENDS_WELL,
     ...(isOf(log, name) && { log }),
   };
 }

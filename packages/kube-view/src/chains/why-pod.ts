@@ -4,6 +4,7 @@ import { unlessForbidden } from '../api-view-reader.ts';
 import { conditionOf, containerStatusesOf, endsOf } from '../causes/containers.ts';
 import type { LogEnd, NodeFacts, PodFacts } from '../causes/finding.ts';
 import { explainPod, isPodWell } from '../causes/pod-causes.ts';
+import { explainRestarts, recentEnd } from '../causes/restarts.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
 import { configEdit } from './config-edit.ts';
 import { caused, type Explanation, subjectOf, well, withChange } from './explanation.ts';
@@ -12,6 +13,8 @@ import { caused, type Explanation, subjectOf, well, withChange } from './explana
 export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Promise<Explanation> {
   const subject = subjectOf('Pod', pod);
   if (isPodWell(pod)) {
+    const restarting = await whyRestarts(reader, pod, now);
+    if (restarting !== undefined) return restarting;
     const { ready, status } = podSummary(pod);
     return well(subject, pod.status?.phase === 'Succeeded' ? 'has completed' : `is ready (${ready}, ${status})`);
   }
@@ -23,6 +26,20 @@ export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Pr
   ]);
   const explained = caused(subject, explainPod({ pod, events, log, unboundClaims, nodes, now }));
   return isScheduled(pod) ? withChange(explained, await configEdit(reader, pod)) : explained;
+}
+
+/** Explains why a container of a ready pod keeps restarting; undefined if none does. */
+async function whyRestarts(reader: ViewReader, pod: Pod, now: number): Promise<Explanation | undefined> {
+  const ended = recentEnd(pod, now);
+  if (ended === undefined) return undefined;
+  const subject = subjectOf('Pod', pod);
+  const container = ended.status.name;
+  const [events, lines] = await Promise.all([
+    reader.events({ ...subject, uid: pod.metadata.uid }),
+    reader.log(pod, container, true),
+  ]);
+  const finding = explainRestarts({ pod, events, log: { container, previous: true, lines }, now });
+  return finding && withChange(caused(subject, finding), await configEdit(reader, pod));
 }
 
 /** Returns the nodes; none if the user may not list them, for example because the user only has rights in one namespace. */

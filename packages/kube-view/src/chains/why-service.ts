@@ -1,6 +1,7 @@
 import { counted } from '@podwright/base';
 import type { KubeObject, Pod } from '@podwright/kube-api';
 import { isPodWell } from '../causes/pod-causes.ts';
+import { recentEnd } from '../causes/restarts.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
 import { caused, type Explanation, subjectOf, under, well } from './explanation.ts';
 import { whyPod } from './why-pod.ts';
@@ -47,7 +48,12 @@ export async function whyService(reader: ViewReader, object: KubeObject): Promis
       sentence: wrong[0]!,
       advice: ["Correct targetPort in the Service, or the container's ports."],
     });
-  return well(subject, `is answered by ${ready.length} of ${counted(selected.length, 'pod')}`);
+  const answered = `is answered by ${ready.length} of ${counted(selected.length, 'pod')}`;
+  const now = Date.now();
+  const restarting = ready.find((pod) => recentEnd(pod, now) !== undefined);
+  return restarting === undefined
+    ? well(subject, answered)
+    : under(subject, answered, await whyPod(reader, restarting, now));
 }
 
 async function byEndpoints(reader: ViewReader, service: ServiceObject): Promise<Explanation> {

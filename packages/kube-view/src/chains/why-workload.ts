@@ -6,9 +6,11 @@ import {
   type Pod,
   type Resource,
 } from '@podwright/kube-api';
+import { unlessForbidden } from '../api-view-reader.ts';
 import { isPodWell } from '../causes/pod-causes.ts';
+import { recentEnd } from '../causes/restarts.ts';
 import { VIEWED, type ViewReader } from '../view-reader.ts';
-import { type Workload, workloadState } from '../workload-state.ts';
+import { isEndless, type Workload, workloadState } from '../workload-state.ts';
 import { type Change, caused, type Explanation, subjectOf, under, well, withChange } from './explanation.ts';
 import { type Template, templateChanges } from './template-change.ts';
 import { whyPod } from './why-pod.ts';
@@ -27,7 +29,12 @@ export async function whyWorkload(reader: ViewReader, { kind }: Resource, worklo
   const subject = subjectOf(kind, workload);
   const { spec = {} } = workload as Owned;
   const state = workloadState({ ...workload, kind } as Workload);
-  if (state.isComplete && state.failure === undefined) return well(subject, state.progress);
+  if (state.isComplete && state.failure === undefined) {
+    const restarting = isEndless({ kind })
+      ? await whyRestarting(reader, { kind, owner: workload as Owned })
+      : undefined;
+    return restarting === undefined ? well(subject, state.progress) : under(subject, state.progress, restarting);
+  }
   const sentence = state.failure === undefined ? state.progress : `${state.progress}; ${state.failure}`;
   if (kind === 'Deployment') {
     const below = await newestReplicaSet(reader, workload as Owned);
@@ -45,6 +52,28 @@ export async function whyWorkload(reader: ViewReader, { kind }: Resource, worklo
   return await whyOwner(reader, { kind, owner: workload as Owned, sentence });
 }
 
+/** Explains the pod of a complete workload that restarts most often; undefined if no pod keeps restarting or pods may not be listed. */
+async function whyRestarting(reader: ViewReader, { kind, owner }: Asked): Promise<Explanation | undefined> {
+  if (kind === 'CronJob') return undefined;
+  const { namespace = '', uid } = owner.metadata;
+  const pods = ((await unlessForbidden(reader.list(VIEWED.pods, namespace))) ?? []) as Pod[];
+  const now = Date.now();
+  const restarting = pods.filter((pod) => isPodWell(pod) && recentEnd(pod, now) !== undefined);
+  if (restarting.length === 0) return undefined;
+  const set = kind === 'Deployment' ? (await newestReplicaSet(reader, owner))?.set : undefined;
+  const of = set?.metadata.uid ?? uid;
+  const [worst] = ownedBy(of, restarting).sort((a, b) => restarts(b) - restarts(a));
+  if (worst === undefined) return undefined;
+  const explained = await whyPod(reader, worst, now);
+  if (set === undefined) return explained;
+  const own = ownedBy(of, pods);
+  const progress = `${own.filter(isPodWell).length} of ${counted(own.length, 'pod')} ready`;
+  return under(subjectOf('ReplicaSet', set), progress, explained);
+}
+
+const ownedBy = <T extends KubeObject>(uid: string | undefined, objects: readonly T[]): T[] =>
+  objects.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid));
+
 type Asked = { kind: string; owner: Owned; sentence?: string };
 
 /** Explains an object that owns pods. `sentence` says how many pods it has. */
@@ -55,7 +84,7 @@ async function whyOwner(reader: ViewReader, { kind, owner, sentence }: Asked): P
     reader.list(VIEWED.pods, namespace) as Promise<Pod[]>,
     reader.events({ ...subject, uid }),
   ]);
-  const pods = all.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid));
+  const pods = ownedBy(uid, all);
   const notReady = pods.filter((pod) => !isPodWell(pod));
   const progress =
     sentence ?? `${pods.length - notReady.length} of ${counted(owner.spec?.replicas ?? pods.length, 'pod')} ready`;
@@ -85,9 +114,7 @@ async function newestReplicaSet(
   { metadata: { namespace = '', uid } }: Owned,
 ): Promise<{ set: Owned; change?: Change } | undefined> {
   const sets = (await reader.list(VIEWED.replicaSets, namespace)) as Owned[];
-  const [newest, before] = sets
-    .filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid))
-    .sort((a, b) => revisionOf(b) - revisionOf(a));
+  const [newest, before] = ownedBy(uid, sets).sort((a, b) => revisionOf(b) - revisionOf(a));
   if (newest === undefined) return undefined;
   const changes = before === undefined ? [] : templateChanges(before.spec?.template ?? {}, newest.spec?.template ?? {});
   if (changes.length === 0) return { set: newest };
