@@ -1,4 +1,4 @@
-import type { Container } from '@podwright/kube-api';
+import { probeText } from '@podwright/kube-view';
 import type { EventObject, Pod } from '../api/objects.ts';
 import { countText } from '../state/text.ts';
 import { type ProbeMark, probeFailures } from '../state/timeline.ts';
@@ -11,26 +11,26 @@ const PROBES = [
   ['livenessProbe', 'Liveness'],
 ] as const;
 
-type ProbeOf = NonNullable<Container['readinessProbe']>;
-
 /** The probes of the pod's containers and their failures. */
 export function ProbesPanel({ pod, events }: { pod: Pod; events: readonly EventObject[] }) {
   const failures = probeFailures(events);
   const rows = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) =>
     PROBES.flatMap(([field, title]) => {
       const probe = container[field];
-      return probe === undefined ? [] : [{ container: container.name, title, probe }];
+      return probe === undefined
+        ? []
+        : [{ container: container.name, title, probe, text: probeText(probe, container) }];
     }),
   );
   if (rows.length === 0) return null;
   return (
     <Panel title="Probes">
       <ul class="probes">
-        {rows.map(({ container, title, probe }) => {
+        {rows.map(({ container, title, probe, text }) => {
           const own = failures.filter((one) => one.container === container && one.probe === title);
           return (
             <li key={`${container}/${title}`}>
-              <strong>{title}</strong> of {container}: <Text>{probeText(probe)}</Text>
+              <strong>{title}</strong> of {container}: <Text>{text}</Text>
               <p class="faint">
                 every {probe.periodSeconds ?? 10} s, fails after {countText(probe.failureThreshold ?? 3, 'failure')}
               </p>
@@ -41,13 +41,6 @@ export function ProbesPanel({ pod, events }: { pod: Pod; events: readonly EventO
       </ul>
     </Panel>
   );
-}
-
-function probeText({ httpGet, tcpSocket, exec, grpc }: ProbeOf): string {
-  if (httpGet !== undefined) return `GET ${httpGet.path ?? '/'} on port ${httpGet.port}`;
-  if (tcpSocket !== undefined) return `connect to port ${tcpSocket.port}`;
-  if (grpc !== undefined) return `gRPC on port ${grpc.port}`;
-  return `run ${exec?.command?.join(' ') ?? ''}`;
 }
 
 /** Maximum number of ticks shown for the failures in one event. */

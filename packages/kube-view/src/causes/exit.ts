@@ -2,6 +2,7 @@ import { counted } from '@podwright/base';
 /** Causes of containers that ran and then terminated. */
 import { type ContainerEnd, containerOf, containerOfEvent, endsOf, firstLine, lastEvent } from './containers.ts';
 import type { Finding, LogEnd, PodCause, PodFacts } from './finding.ts';
+import { probeResult } from './probe-text.ts';
 
 /** Patterns of log lines that reveal why a container terminated. The first match wins. */
 const LOG_RULES: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
@@ -96,7 +97,7 @@ export const livenessKill: PodCause = (facts) => {
   const patience = (probe?.initialDelaySeconds ?? 0) + (probe?.failureThreshold ?? 3) * (probe?.periodSeconds ?? 10);
   return {
     cause: isStartup ? 'startup-probe' : 'liveness-probe',
-    sentence: `the ${isStartup ? 'startup' : 'liveness'} probe of container ${name} fails, and the kubelet restarts it${again(status.restartCount)}: ${answer(event.message)}`,
+    sentence: `the ${isStartup ? 'startup' : 'liveness'} probe of container ${name} fails, and the kubelet restarts it${again(status.restartCount)}: ${probeResult(event.message, { probe, container })}`,
     advice: [
       `The container ran for ${ranSeconds} s and the probe allows about ${patience} s: if it needs longer to start, give it a startupProbe or a higher failureThreshold.`,
       'If it never answers, check the port and the path of the probe, and that the program listens on all addresses rather than on 127.0.0.1.',
@@ -105,9 +106,6 @@ export const livenessKill: PodCause = (facts) => {
 };
 
 const again = (restarts: number) => (restarts === 0 ? '' : `, ${counted(restarts, 'time')} so far`);
-
-/** Extracts a probe's result from the message of the probe failure event. */
-export const answer = (message: string): string => firstLine(message.replace(/^\w+ probe (failed|errored[^:]*): /, ''));
 
 export const endedAgain: PodCause = (facts) => {
   const { pod, log } = facts;

@@ -1,8 +1,8 @@
 import { isConditionTrue } from '@podwright/kube-api';
 /** Causes for running containers that are not ready. */
 import { containerOf, containerOfEvent, lastEvent } from './containers.ts';
-import { answer } from './exit.ts';
 import type { PodCause } from './finding.ts';
+import { probeCommand, probeResult } from './probe-text.ts';
 
 export const readinessProbe: PodCause = (facts) => {
   const { pod, log } = facts;
@@ -28,7 +28,7 @@ export const readinessProbe: PodCause = (facts) => {
   const declared = (container?.ports ?? []).map(({ containerPort }) => containerPort);
   const refused = /connection refused/.test(event.message);
   const isOther = typeof port === 'number' && declared.length > 0 && !declared.includes(port);
-  const sentence = `the ${kind} probe of container ${name} fails: ${answer(event.message)}`;
+  const sentence = `the ${kind} probe of container ${name} fails: ${probeResult(event.message, { probe, container })}`;
   const shown = log?.container === name && log.lines.length > 0 ? { log } : {};
   if (refused && isOther)
     return {
@@ -51,10 +51,14 @@ export const readinessProbe: PodCause = (facts) => {
   return {
     cause: `${kind}-probe`,
     sentence,
-    advice: ['Repeat the probe by hand in the container; correct the program, or the path of the probe.'],
+    advice: [repeated(probeCommand({ pod, name, probe }))],
     ...shown,
   };
 };
+
+/** Returns advice to repeat a probe. `command`: a command that does so, if there is one. */
+const repeated = (command: string | undefined): string =>
+  `Repeat the probe by hand${command === undefined ? '' : `: \`${command}\``}; correct the program, or the probe.`;
 
 /** Recognizes readiness gates that have not been set to True by their controller. */
 export const readinessGate: PodCause = ({ pod }) => {

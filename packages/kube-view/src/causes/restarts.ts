@@ -2,8 +2,9 @@
 import { counted } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { type ContainerEnd, containerOf, containerOfEvent, containerStatusesOf, lastEvent } from './containers.ts';
-import { answer, causeOfEnd, isOf, memoryAdvice } from './exit.ts';
+import { causeOfEnd, isOf, memoryAdvice } from './exit.ts';
 import type { Finding, PodFacts } from './finding.ts';
+import { probeResult } from './probe-text.ts';
 
 /** How long an OOM kill counts as recent. A program that leaks memory runs well for a while after each kill. */
 const RECENT_KILL_MS = 60 * 60_000;
@@ -62,9 +63,11 @@ function lastEnd(facts: Pick<PodFacts, 'pod' | 'events' | 'log'>, { status, end 
   const failed = lastEvent(facts, ['Unhealthy'], /^(Liveness|Startup) probe/);
   if (killed !== undefined && failed !== undefined && [killed, failed].every((one) => containerOfEvent(one) === name)) {
     const kind = failed.message.startsWith('Startup') ? 'startup' : 'liveness';
+    const container = containerOf(facts.pod, name);
+    const probe = kind === 'startup' ? container?.startupProbe : container?.livenessProbe;
     return {
       cause: `${kind}-probe`,
-      how: `its ${kind} probe failed: ${answer(failed.message)}`,
+      how: `its ${kind} probe failed: ${probeResult(failed.message, { probe, container })}`,
       advice: [`Correct the program or the ${kind} probe, or raise the failureThreshold of the probe.`],
     };
   }
