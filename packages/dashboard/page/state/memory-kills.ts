@@ -1,8 +1,16 @@
 /** OOM kills of containers that exceeded their memory limits. Pure functions. */
 import type { Pod } from '../api/objects.ts';
+import { countText } from './text.ts';
 
 /** An OOM kill of a container. `time` is in Unix milliseconds. */
 export type MemoryKill = { container: string; time: number };
+
+/**
+ * Describes the kills of a container that are known. A container restarts for other reasons too, and earlier kills are not known, so the
+ * numbers of restarts and of kills differ; `restarts` is also the number in the explanation of the pod.
+ */
+export const killsText = (kills: number, restarts: number): string =>
+  `${countText(restarts, 'restart')} so far; this page has seen ${countText(kills, 'kill')}`;
 
 const MAX_KILLS = 100;
 

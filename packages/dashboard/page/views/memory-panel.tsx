@@ -9,7 +9,7 @@ import { call } from '../api/request.ts';
 import { pathOf } from '../api/resources.ts';
 import { useAnswer } from '../state/answer.ts';
 import { useApp } from '../state/app.ts';
-import { type MemoryKill, memoryKills } from '../state/memory-kills.ts';
+import { killsText, type MemoryKill, memoryKills } from '../state/memory-kills.ts';
 import { bytesText, countText } from '../state/text.ts';
 import { Graph } from '../widgets/graph.tsx';
 import { Ago, Mark } from '../widgets/marks.tsx';
@@ -80,6 +80,7 @@ export function MemoryPanel({ pod }: { pod: Pod }) {
           {...{ name, bytes: measured.get(name) ?? NONE, times: value?.times ?? NONE }}
           kills={kills.filter(({ container }) => container === name)}
           limitBytes={limitOf(pod, name)}
+          restarts={restartsOf(pod, name)}
         />
       ))}
     </Panel>
@@ -87,6 +88,10 @@ export function MemoryPanel({ pod }: { pod: Pod }) {
 }
 
 const NONE: number[] = [];
+
+const restartsOf = ({ status }: Pod, name: string): number =>
+  [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].find((one) => one.name === name)
+    ?.restartCount ?? 0;
 
 function limitOf({ spec }: Pod, name: string): number | undefined {
   const container = [...spec.containers, ...(spec.initContainers ?? [])].find((one) => one.name === name);
@@ -100,9 +105,10 @@ type ContainerMemoryProps = {
   bytes: number[];
   kills: readonly MemoryKill[];
   limitBytes?: number;
+  restarts: number;
 };
 
-function ContainerMemory({ name, times, bytes, kills, limitBytes }: ContainerMemoryProps) {
+function ContainerMemory({ name, times, bytes, kills, limitBytes, restarts }: ContainerMemoryProps) {
   const now = bytes.at(-1) ?? Number.NaN;
   const text = `${Number.isNaN(now) ? 'unknown' : bytesText(now)} of ${limitBytes === undefined ? 'no limit' : bytesText(limitBytes)}`;
   const lines = [{ name, values: times.map((_time, index) => known(bytes[index])) }];
@@ -115,8 +121,8 @@ function ContainerMemory({ name, times, bytes, kills, limitBytes }: ContainerMem
       </p>
       {last === undefined ? null : (
         <p>
-          <Mark tone="bad">{countText(kills.length, 'kill')}</Mark> it used more memory than its limit allows; last{' '}
-          <Ago time={last.time} /> ago
+          <Mark tone="bad">killed</Mark> it used more memory than its limit allows; last kill <Ago time={last.time} />{' '}
+          ago; {killsText(kills.length, restarts)}
         </p>
       )}
       {limitBytes === undefined ? null : (

@@ -70,7 +70,7 @@ export const outOfMemory: PodCause = ({ pod }) => {
   const limit = containerOf(pod, name)?.resources?.limits?.memory;
   return {
     cause: 'out-of-memory',
-    sentence: `container ${name} needs more memory than ${limit === undefined ? 'there is' : `its limit of ${limit}`}: the kernel killed it${again(restartCount)}`,
+    sentence: `container ${name} needs more memory than ${limit === undefined ? 'there is' : `its limit of ${limit}`}: the kernel killed it${restartCount === 0 ? '' : `; ${counted(restartCount, 'restart')} so far`}`,
     advice: memoryAdvice(limit),
   };
 };
