@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FilteredLines, lineTest } from './log-filter.ts';
+import { FilteredLines, filterProblem, lineTest } from './log-filter.ts';
 import type { LogLine } from './log-line.ts';
 
 const line = (text: string, source = 0): LogLine => ({ time: '', source, text });
@@ -28,4 +28,9 @@ test('the filter finds lines after others are added, inserted and removed', () =
   assert.deepEqual(filtered.of([]), []);
   filtered.setFilter({ text: '', hidden: new Set() });
   assert.deepEqual(filtered.of([a, b]), [a, b]);
+});
+
+test('an invalid regular expression is reported, and plain text is not', () => {
+  assert.match(filterProblem('/fatal(/') ?? '', /Invalid regular expression/);
+  for (const text of ['', 'fatal(', '/fatal', '//', '/fatal/']) assert.equal(filterProblem(text), undefined, text);
 });

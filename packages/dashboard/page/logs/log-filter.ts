@@ -1,4 +1,5 @@
 /** Selects the log lines to show. */
+import { messageOf } from '../api/request.ts';
 import type { LogLine } from './log-line.ts';
 
 export type LogFilter = {
@@ -15,16 +16,26 @@ export function lineTest({ text, hidden }: LogFilter): ((line: LogLine) => boole
   return (line) => !hidden.has(line.source) && has(line.text);
 }
 
-function textTest(text: string): (line: string) => boolean {
+/** Returns why the text of a filter is not a valid regular expression; undefined if it is one, or plain text. */
+export function filterProblem(text: string): string | undefined {
+  const pattern = patternOf(text);
+  return typeof pattern === 'string' ? pattern : undefined;
+}
+
+/** Returns the regular expression in a filter, the error message for an invalid one, or undefined for plain text. */
+function patternOf(text: string): RegExp | string | undefined {
   const source = /^\/(.+)\/$/.exec(text)?.[1];
-  if (source !== undefined) {
-    try {
-      const pattern = new RegExp(source, 'i');
-      return (line) => pattern.test(line);
-    } catch {
-      // not a regular expression, so search for it as text
-    }
+  if (source === undefined) return undefined;
+  try {
+    return new RegExp(source, 'i');
+  } catch (error) {
+    return messageOf(error);
   }
+}
+
+function textTest(text: string): (line: string) => boolean {
+  const pattern = patternOf(text);
+  if (pattern instanceof RegExp) return (line) => pattern.test(line);
   const wanted = text.toLowerCase();
   return (line) => line.toLowerCase().includes(wanted);
 }

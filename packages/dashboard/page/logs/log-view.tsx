@@ -1,11 +1,14 @@
 /** The logs of a pod's containers, merged by time, with a filter. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Pod } from '../api/objects.ts';
+import { PODS } from '../state/collections.ts';
+import { objectHref } from '../state/route.ts';
 import { countText } from '../state/text.ts';
 import { Problem } from '../widgets/marks.tsx';
-import type { LogFilter } from './log-filter.ts';
+import { filterProblem, type LogFilter } from './log-filter.ts';
 import { LogLines } from './log-lines.tsx';
 import { LogModel } from './log-model.ts';
+import { logProblems } from './log-problems.ts';
 
 /** Number of lines initially read from the end of each container's log. */
 const TAIL_LINES = 1000;
@@ -49,7 +52,7 @@ export function LogView({ pod }: { pod: Pod }) {
         <Toggle title="Timestamps" isOn={showsTimes} set={setShowsTimes} />
         <Sources containers={containers} filter={filter} setFilter={setFilter} model={model} />
       </div>
-      <States containers={containers} model={model} />
+      <States {...{ pod, containers, model, filter }} isPrevious={choice.isPrevious} />
       <LogLines model={model} containers={containers} showsTimes={showsTimes} isFollowing={choice.isFollowing} />
       <Counts model={model} />
     </section>
@@ -96,20 +99,26 @@ function Sources({ containers, filter, setFilter }: SourcesProps) {
   );
 }
 
-/** Error messages of containers with unreadable logs. */
-function States({ containers, model }: { containers: readonly string[]; model: LogModel }) {
-  const states = model.states.value;
-  const failed = containers.flatMap((name, source) => {
-    const state = states[source] ?? '';
-    return state === '' || state === 'ended' || state === 'connecting' ? [] : [{ name, state }];
-  });
+type StatesProps = { pod: Pod; containers: readonly string[]; model: LogModel; filter: LogFilter; isPrevious: boolean };
+
+/** Messages about shown containers whose logs cannot be read, and about an invalid filter. */
+function States({ pod, containers, model, filter: { text: expression, hidden }, isPrevious }: StatesProps) {
+  const problems = logProblems(pod, { containers, states: model.states.value, hidden, isPrevious });
+  const invalid = filterProblem(expression);
   return (
     <>
-      {failed.map(({ name, state }) => (
-        <Problem key={name} what={`Log of ${name}`}>
-          {state}
-        </Problem>
-      ))}
+      {invalid === undefined ? null : <Problem what="The filter is not a valid expression">{invalid}</Problem>}
+      {problems.map(({ container, text, isError }) =>
+        isError ? (
+          <Problem key={container} what={`Log of ${container}`}>
+            {text}
+          </Problem>
+        ) : (
+          <p key={container} class="faint" role="status">
+            {container}: {text}. <a href={objectHref(PODS, pod.metadata)}>State of the pod</a>
+          </p>
+        ),
+      )}
     </>
   );
 }
