@@ -154,6 +154,21 @@ test('an object can be found and opened using only the keyboard', async () => {
   await page.close();
 });
 
+/** A script for the page that presses `/` and returns the name of the field that has the focus before the page is painted again. */
+const OPEN_SEARCH = `
+  (async () => {
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }));
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    return document.activeElement?.getAttribute('aria-label') ?? '';
+  })()`;
+
+test('the search receives letters that are typed at once', async () => {
+  const page = await place.open();
+  assert.equal(await page.tab.evaluate(OPEN_SEARCH), 'Name, kind or namespace');
+  assertNoProblems(page);
+  await page.close();
+});
+
 test('a Service can be tested: its name resolves, and the connection fails', async () => {
   const page = await place.open();
   const { tab } = page;

@@ -1,5 +1,5 @@
 /** The search box for finding pages, lists and objects by name. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { SECTIONS } from '../api/resources.ts';
 import { plainText } from '../logs/ansi.ts';
 import { useApp } from '../state/app.ts';
@@ -50,7 +50,8 @@ export function SearchDialog() {
   const [chosen, setChosen] = useState(0);
   const entries = useEntries();
   const hits = useMemo(() => search(text, entries), [text, entries]);
-  useEffect(() => dialog.current?.showModal(), []);
+  // not useEffect, which runs after the next paint: keys that the user presses before would not reach the field
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const present = Math.min(chosen, hits.length - 1);
   const move = (by: number) => setChosen((present + by + hits.length) % Math.max(1, hits.length));
   const close = () => (app.isSearchOpen.value = false);
