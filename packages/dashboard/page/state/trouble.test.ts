@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventObject, Pod } from '../api/objects.ts';
 import { EventsByObject } from './events-by-object.ts';
-import { needsAttention, PodViews, viewOf } from './trouble.ts';
+import { askedFor, needsAttention, PodViews, viewOf } from './trouble.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 
@@ -96,4 +96,16 @@ test('a pod that runs but was killed for memory minutes ago needs attention', ()
   assert.equal(first!.level, 'unsteady');
   assert.match(first!.finding!.sentence, /restarted 4 times in 60 minutes, last: OOMKilled/);
   assert.deepEqual([needsAttention(first!), needsAttention(second!)], [true, false]);
+});
+
+test('the server is asked about pods that wait for a claim, again and again, and once about crashes', () => {
+  const message = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.';
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];
+  const gallery = viewOf(podOf('gallery', { phase: 'Pending', conditions }), [], NOW);
+  assert.deepEqual([gallery, viewOf(failing, [], NOW), viewOf(slow, [], NOW), viewOf(well, [], NOW)].map(askedFor), [
+    'objects',
+    'log',
+    undefined,
+    undefined,
+  ]);
 });

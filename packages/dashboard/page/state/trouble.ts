@@ -46,6 +46,21 @@ export function viewOf(pod: Pod, events: readonly EventObject[], now: number): P
   return { ...seen, level: isStarting ? 'starting' : 'failing', finding };
 }
 
+/** Causes that the page's server explains better, because it reads the end of the failing container's log. */
+const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
+/** Causes that the page's server explains better, because it reads the pod's claims, their events, or the nodes. */
+const OF_OTHERS = new Set(['claim-pending', 'claim-missing', 'unschedulable', 'taint', 'cordoned']);
+
+/**
+ * What the page's server knows in addition about a pod with this view: the `log` of its container, which changes with each restart, or
+ * `objects`, which change at any time; undefined if it knows no more than the page.
+ */
+export function askedFor({ finding, level }: PodView): 'log' | 'objects' | undefined {
+  if (finding === undefined) return undefined;
+  if (OF_OTHERS.has(finding.cause) || level === 'unsteady') return 'objects';
+  return WITH_LOG.has(finding.cause) ? 'log' : undefined;
+}
+
 /** Whether a pod with this view is listed under Needs attention. */
 export const needsAttention = ({ level }: PodView): boolean =>
   level === 'failing' || level === 'unsteady' || level === 'starting';

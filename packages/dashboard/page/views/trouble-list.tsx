@@ -8,7 +8,7 @@ import { useApp } from '../state/app.ts';
 import { PODS } from '../state/collections.ts';
 import { objectHref } from '../state/route.ts';
 import { countText } from '../state/text.ts';
-import type { PodView } from '../state/trouble.ts';
+import { askedFor, type PodView } from '../state/trouble.ts';
 import { Ago, Mark, Text, TONES } from '../widgets/marks.tsx';
 
 /** Number of pods shown until the user clicks Show more. */
@@ -32,23 +32,22 @@ export function TroubleList({ views }: { views: readonly PodView[] }) {
   );
 }
 
-/** Causes for which the end of the failing container's log is shown as well. */
-const WITH_LOG = new Set(['crash', 'killed', 'exits-with-0', 'no-program', 'not-executable']);
+/** How often the explanation of a pod that depends on other objects is read again. */
+const PERIOD_MS = 10_000;
 
-/**
- * Returns the finding for a pod that needs attention, including the end of the container's log if the cause is in WITH_LOG. The log is read
- * again after each restart.
- */
-function useFinding({ pod, finding, restarts }: PodView): Finding | undefined {
+/** Returns the finding for a pod that needs attention, by the page's server if it knows more. It is read again after each restart. */
+function useFinding(view: PodView): Finding | undefined {
   const { explaining } = useApp();
+  const { pod, level, finding, restarts } = view;
   const { namespace, name, uid } = pod.metadata;
-  const isAsked = finding !== undefined && WITH_LOG.has(finding.cause);
+  const asked = askedFor(view);
   const { value } = useAnswer(
     async (signal) =>
-      isAsked
-        ? (await explaining.run(() => readWhy({ plural: 'pods', namespace, name, signal }), signal)).finding
-        : undefined,
-    [uid, restarts, isAsked],
+      asked === undefined
+        ? undefined
+        : (await explaining.run(() => readWhy({ plural: 'pods', namespace, name, signal }), signal)).finding,
+    [uid, restarts, level, asked],
+    { periodMs: asked === 'objects' ? PERIOD_MS : undefined },
   );
   return value ?? finding;
 }

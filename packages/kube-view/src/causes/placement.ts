@@ -1,15 +1,10 @@
 /** Causes for pods that cannot be scheduled, and for pods rejected or terminated by their node. */
+import { claimOf, pendingClaim } from './claims.ts';
 import { conditionOf, firstLine } from './containers.ts';
 import type { Finding, PodCause, PodFacts } from './finding.ts';
 
 /** Patterns in the scheduler's message about a pod that it cannot place. The first match wins. */
 const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
-  [
-    'claim-missing',
-    /persistentvolumeclaim "([^"]+)" not found/,
-    'the claim "$1", which a volume names, does not exist',
-    'Create the PersistentVolumeClaim in the namespace of the pod, or correct its name in spec.volumes.',
-  ],
   [
     'host-port',
     /didn't have free ports/,
@@ -49,8 +44,7 @@ const UNFIT: [cause: string, pattern: RegExp, sentence: string, advice: string][
 ];
 
 export const unschedulable: PodCause = (facts) => {
-  const { pod, unboundClaims } = facts;
-  const condition = conditionOf(pod, 'PodScheduled');
+  const condition = conditionOf(facts.pod, 'PodScheduled');
   if (condition?.status !== 'False') return undefined;
   const message = condition.message ?? '';
   if (condition.reason === 'SchedulingGated')
@@ -59,8 +53,8 @@ export const unschedulable: PodCause = (facts) => {
       sentence: 'a scheduling gate prevents its scheduling (spec.schedulingGates)',
       advice: ['The controller that added the gate removes it.'],
     };
-  const claim = unboundClaims[0];
-  if (claim !== undefined && /unbound immediate|persistentvolumeclaim/i.test(message)) return pendingClaim(claim);
+  const claim = claimOf(facts, message);
+  if (claim !== undefined) return pendingClaim(claim);
   if (message.includes('untolerated taint')) return tainted(facts);
   if (message.includes('were unschedulable'))
     return cordoned(facts.nodes.find(({ spec }) => spec?.unschedulable)?.metadata.name);
@@ -109,34 +103,6 @@ function tainted({ nodes }: PodFacts): Finding {
     cause: 'taint',
     sentence: `it cannot be scheduled: it does not tolerate ${keys.length === 0 ? 'the taints of the nodes' : `the taint ${keys.join(', ')}`}`,
     advice: ['Add a toleration to the pod, or remove the taint: `kubectl taint nodes NODE KEY-`.'],
-  };
-}
-
-/** Returns the finding for a missing or unbound claim. */
-function pendingClaim({
-  name,
-  exists,
-  storageClass,
-  event,
-}: {
-  name: string;
-  exists: boolean;
-  storageClass?: string;
-  event?: string;
-}): Finding {
-  if (!exists)
-    return {
-      cause: 'claim-missing',
-      sentence: `the claim "${name}", which a volume names, does not exist`,
-      advice: ['Create the PersistentVolumeClaim in the namespace of the pod, or correct its name in spec.volumes.'],
-    };
-  const of = storageClass ? ` of the class "${storageClass}"` : ' without a StorageClass';
-  return {
-    cause: 'claim-pending',
-    sentence: `its claim "${name}"${of} is not bound to a volume${event === undefined ? '' : `: ${firstLine(event)}`}`,
-    advice: [
-      'Name a StorageClass that exists (`get storageclasses`), or create a PersistentVolume that fits the claim.',
-    ],
   };
 }
 

@@ -126,6 +126,30 @@ test('an image’s reference does not affect why it cannot be pulled', () => {
   assert.equal(explain({ status, container: { image: 'example.com/not-found:1' } }).cause, 'registry-unreachable');
 });
 
+test('a pod that waits for a claim is explained by the claim, even before the claim has been read', () => {
+  const claimed = (message: string, ...claims: string[]) => ({
+    ...unfit(message),
+    spec: { volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })) },
+  });
+  const unbound = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: none.';
+  const pending = explain(claimed(unbound, 'pictures'));
+  assert.equal(pending.sentence, 'its claim "pictures" is not bound to a volume');
+  assert.match(pending.advice[0]!, /`kubectl get storageclasses`/);
+  assert.equal(explain(claimed(unbound, 'a', 'b')).cause, 'unschedulable');
+  const read = { name: 'pictures', exists: true, storageClass: 'standart', event: '"standart" not found' };
+  assert.equal(
+    explain(claimed(unbound, 'pictures'), { unboundClaims: [read] }).sentence,
+    'its claim "pictures" of the class "standart" is not bound to a volume: "standart" not found',
+  );
+  const absent = '0/1 nodes are available: persistentvolumeclaim "data" not found. preemption: none.';
+  const sentence = 'the claim "data", which a volume names, does not exist';
+  assert.equal(explain(claimed(absent, 'data')).sentence, sentence);
+  assert.equal(
+    explain(claimed(absent, 'data'), { unboundClaims: [{ name: 'data', exists: false }] }).sentence,
+    sentence,
+  );
+});
+
 test('the end of the log is shown with the cause', () => {
   const { sentence, log } = explain({ status: ended(1) as never }, logged('reading', 'open /etc/x: permission denied'));
   assert.equal(sentence, 'container main fails (exit code 1), 2 times so far: it lacks a permission');

@@ -1,6 +1,7 @@
 import { errorCode } from '@podwright/base';
 import { type Pod, podSummary } from '@podwright/kube-api';
 import { unlessForbidden } from '../api-view-reader.ts';
+import { claimNamesOf } from '../causes/claims.ts';
 import { conditionOf, containerStatusesOf, endsOf } from '../causes/containers.ts';
 import type { LogEnd, NodeFacts, PodFacts } from '../causes/finding.ts';
 import { explainPod, isPodWell } from '../causes/pod-causes.ts';
@@ -63,12 +64,8 @@ async function logEnd(reader: ViewReader, pod: Pod): Promise<LogEnd | undefined>
 type Claim = { spec?: { storageClassName?: string }; status?: { phase?: string } };
 
 async function claimsWithoutVolume(reader: ViewReader, pod: Pod): Promise<PodFacts['unboundClaims']> {
-  const { namespace, name: podName } = pod.metadata;
-  const names = (pod.spec.volumes ?? []).flatMap((volume) => {
-    if (volume.persistentVolumeClaim !== undefined) return [volume.persistentVolumeClaim.claimName];
-    return volume.ephemeral === undefined ? [] : [`${podName}-${volume.name}`];
-  });
-  const claims = names.map(async (name) => {
+  const { namespace } = pod.metadata;
+  const claims = claimNamesOf(pod).map(async (name) => {
     const claim = await readClaim(reader, namespace, name);
     if (claim === 'forbidden') return [];
     if (claim === undefined) return [{ name, exists: false }];
