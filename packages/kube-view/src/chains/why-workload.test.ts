@@ -74,3 +74,15 @@ test('a Service is not well if the container of a ready pod keeps being killed',
   assert.equal(chain[0]!.sentence, 'is answered by 1 of 1 pod');
   assert.equal(chain.at(-1)!.subject.kind, 'Pod');
 });
+
+test('advice has whole commands', async () => {
+  const reader: ViewReader = { ...readerOf(podOf(3)), list: async () => [] };
+  const explain = async (spec: object, status: object) => {
+    const set = { metadata: { ...metadata('web'), generation: 2 }, spec, status } as unknown as KubeObject;
+    return (await whyWorkload(reader, VIEWED.statefulSets, set)).finding!.advice[0]!;
+  };
+  const message = 'pods "web-0" is forbidden: exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0';
+  const conditions = [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message }];
+  assert.match(await explain({ replicas: 1 }, { conditions }), /`kubectl get resourcequota -n shop`/);
+  assert.match(await explain({ replicas: 0 }, {}), /`kubectl scale -n shop --replicas=1 statefulset\/web`/);
+});

@@ -42,7 +42,7 @@ export async function whyWorkload(reader: ViewReader, { kind }: Resource, worklo
       return caused(subject, {
         cause: 'paused',
         sentence: `${sentence}; it is paused, so changes of its template have no effect`,
-        advice: ['Resume it: `rollout resume`.'],
+        advice: [`Resume it: \`kubectl rollout resume -n ${subject.namespace} deployment/${subject.name}\`.`],
       });
     if (below !== undefined) {
       const explained = await whyOwner(reader, { kind: 'ReplicaSet', owner: below.set });
@@ -60,7 +60,7 @@ async function whyRestarting(reader: ViewReader, { kind, owner }: Asked): Promis
   const now = Date.now();
   const restarting = pods.filter((pod) => isPodWell(pod) && recentEnd(pod, now) !== undefined);
   if (restarting.length === 0) return undefined;
-  const set = kind === 'Deployment' ? (await newestReplicaSet(reader, owner))?.set : undefined;
+  const set = kind === 'Deployment' ? (await unlessForbidden(newestReplicaSet(reader, owner)))?.set : undefined;
   const of = set?.metadata.uid ?? uid;
   const [worst] = ownedBy(of, restarting).sort((a, b) => restarts(b) - restarts(a));
   if (worst === undefined) return undefined;
@@ -89,7 +89,8 @@ async function whyOwner(reader: ViewReader, { kind, owner, sentence }: Asked): P
   const progress =
     sentence ?? `${pods.length - notReady.length} of ${counted(owner.spec?.replicas ?? pods.length, 'pod')} ready`;
   const failing = owner.status?.conditions?.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
-  const failure = creationFailure(failing?.message, pods.length === 0 || failing !== undefined ? events : []);
+  const reported = pods.length === 0 || failing !== undefined ? events : [];
+  const failure = creationFailure(failing?.message, reported, namespace);
   if (failure !== undefined) return caused(subject, { ...failure, sentence: `${progress}; ${failure.sentence}` });
   const worst = notReady.toSorted((a, b) => restarts(b) - restarts(a) || created(a) - created(b))[0];
   if (worst !== undefined) return under(subject, progress, await whyPod(reader, worst));
@@ -97,8 +98,11 @@ async function whyOwner(reader: ViewReader, { kind, owner, sentence }: Asked): P
   return caused(subject, { cause: 'no-pods', sentence: `${progress}; it has no pods`, advice: [...why(kind, owner)] });
 }
 
-function why(kind: string, { spec = {} }: Owned): string[] {
-  if (spec.replicas === 0) return ['It is scaled to 0: `scale --replicas=1`.'];
+function why(kind: string, { metadata, spec = {} }: Owned): string[] {
+  if (spec.replicas === 0) {
+    const { namespace = 'default', name } = metadata;
+    return [`It is scaled to 0: \`kubectl scale -n ${namespace} --replicas=1 ${kind.toLowerCase()}/${name}\`.`];
+  }
   if (spec.suspend) return ['It is suspended (spec.suspend).'];
   if (kind === 'DaemonSet') return ['No node matches its nodeSelector, affinity and tolerations.'];
   return ['See its events, and check that the controllers run.'];

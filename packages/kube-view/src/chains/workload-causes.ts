@@ -2,13 +2,13 @@
 import { firstLine } from '../causes/containers.ts';
 import type { Finding, ViewedEvent } from '../causes/finding.ts';
 
-/** Patterns of API server errors in workload conditions and events. The first match wins. */
+/** Patterns of API server errors in workload conditions and events. The first match wins. `$NS` in an advice: the namespace. */
 const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
   [
     'quota',
     /exceeded quota: ([^,]+)/,
     'the quota "$1" of the namespace is used up',
-    'Raise the quota (`get resourcequota`), lower the requests of the pods, or delete objects that use it.',
+    'Raise the quota (`kubectl get resourcequota -n $NS`), lower the requests of the pods, or delete objects that use it.',
   ],
   [
     'quota',
@@ -44,7 +44,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
     'limit-range',
     /(?:minimum|maximum) (?:cpu|memory|[\w-]+) usage per/,
     'its pods violate the limits of a LimitRange',
-    'Correct the requests and limits in the template (`describe limitrange`).',
+    'Correct the requests and limits in the template (`kubectl describe limitrange -n $NS`).',
   ],
 ];
 
@@ -52,6 +52,7 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
 export function creationFailure(
   conditionMessage: string | undefined,
   events: readonly ViewedEvent[],
+  namespace: string,
 ): Finding | undefined {
   const event = events.findLast(({ reason }) => reason === 'FailedCreate');
   const message = conditionMessage ?? event?.message;
@@ -63,7 +64,7 @@ export function creationFailure(
     return {
       cause,
       sentence: `no pod can be created: ${sentence.replace('$1', match[1] ?? '')}`,
-      advice: [advice, `The API server responded: ${shown}`],
+      advice: [advice.replace('$NS', namespace), `The API server responded: ${shown}`],
     };
   }
   return {
