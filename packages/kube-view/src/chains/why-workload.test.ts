@@ -61,6 +61,17 @@ test('a complete Deployment whose pod was killed for memory minutes ago is not w
   assert.deepEqual(finding!.log, { container: 'main', previous: true, lines: ['report 9 written'] });
 });
 
+test('the last change of a Deployment is reported if its pod keeps being killed', async () => {
+  const setOf = (name: string, revision: string, image: string) => ({
+    metadata: { ...metadata(name, 'web'), annotations: { 'deployment.kubernetes.io/revision': revision } },
+    spec: { replicas: 1, template: { spec: { containers: [{ name: 'main', image }] } } },
+  });
+  const sets = [setOf('web-0', '1', 'shop:1'), setOf('web-1', '2', 'shop:2')] as unknown as KubeObject[];
+  const list: ViewReader['list'] = async ({ kind }) => (kind === 'Pod' ? [podOf(3)] : sets);
+  const { change } = await whyWorkload({ ...readerOf(podOf(3)), list }, VIEWED.deployments, deployment);
+  assert.match(change!, /^revision 2, of .*, changed .*image/);
+});
+
 test('a complete Deployment is well if no kill is recent, and if its pods may not be listed', async () => {
   const explain = async (reader: ViewReader) => (await whyWorkload(reader, VIEWED.deployments, deployment)).isWell;
   assert.equal(await explain(readerOf(podOf(120))), true);

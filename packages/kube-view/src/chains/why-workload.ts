@@ -60,7 +60,8 @@ async function whyRestarting(reader: ViewReader, { kind, owner }: Asked): Promis
   const now = Date.now();
   const restarting = pods.filter((pod) => isPodWell(pod) && recentEnd(pod, now) !== undefined);
   if (restarting.length === 0) return undefined;
-  const set = kind === 'Deployment' ? (await unlessForbidden(newestReplicaSet(reader, owner)))?.set : undefined;
+  const newest = kind === 'Deployment' ? await unlessForbidden(newestReplicaSet(reader, owner)) : undefined;
+  const set = newest?.set;
   const of = set?.metadata.uid ?? uid;
   const [worst] = ownedBy(of, restarting).sort((a, b) => restarts(b) - restarts(a));
   if (worst === undefined) return undefined;
@@ -68,7 +69,7 @@ async function whyRestarting(reader: ViewReader, { kind, owner }: Asked): Promis
   if (set === undefined) return explained;
   const own = ownedBy(of, pods);
   const progress = `${own.filter(isPodWell).length} of ${counted(own.length, 'pod')} ready`;
-  return under(subjectOf('ReplicaSet', set), progress, explained);
+  return withChange(under(subjectOf('ReplicaSet', set), progress, explained), newest?.change);
 }
 
 const ownedBy = <T extends KubeObject>(uid: string | undefined, objects: readonly T[]): T[] =>
