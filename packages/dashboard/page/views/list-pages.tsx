@@ -1,12 +1,13 @@
 /** Pages with lists: navigation sections, single resources, and resources outside the sections. */
 import { useState } from 'preact/hooks';
 import type { Resource } from '../api/objects.ts';
-import { isKnown, resourceId, resourceOf, SECTIONS } from '../api/resources.ts';
+import { builtIn, isKnown, resourceId, resourceOf, SECTIONS } from '../api/resources.ts';
 import { useApp } from '../state/app.ts';
 import { listHref } from '../state/route.ts';
 import { Problem } from '../widgets/marks.tsx';
 import { Tabs } from '../widgets/panel.tsx';
 import { ResourceTable } from './resource-table.tsx';
+import { ServiceTable } from './service-table.tsx';
 
 /** The page of a section: a list of its first resource, and tabs for the others. */
 export function SectionPage({ section }: { section: string }) {
@@ -22,10 +23,13 @@ export function ListPage({ id }: { id: string }) {
   return <ResourceList resource={resource} section={section} />;
 }
 
+const SERVICES = resourceId(builtIn('Service'));
+
 type Section = (typeof SECTIONS)[number];
 
 function ResourceList({ resource, section }: { resource: Resource; section: Section | undefined }) {
   const all = useApp().resources.value;
+  const Table = resourceId(resource) === SERVICES ? ServiceTable : ResourceTable;
   const tabs = (section?.resources ?? [])
     .filter((one) => all.some((known) => resourceId(known) === resourceId(one)))
     .map((one) => ({ id: resourceId(one), title: titleOf(one), href: listHref(one) }));
@@ -37,7 +41,7 @@ function ResourceList({ resource, section }: { resource: Resource; section: Sect
       ) : (
         <Tabs label={section.title} tabs={tabs} present={resourceId(resource)} />
       )}
-      <ResourceTable key={resourceId(resource)} resource={resource} />
+      <Table key={resourceId(resource)} resource={resource} />
     </>
   );
 }

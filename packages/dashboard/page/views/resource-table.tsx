@@ -17,13 +17,14 @@ function useLiveTable(resource: Resource, namespace: string): LiveTable {
   return table;
 }
 
-export function ResourceTable({ resource }: { resource: Resource }) {
+/** `extra`: a column after the name and the namespace, in addition to the server's. */
+export function ResourceTable({ resource, extra }: { resource: Resource; extra?: Column<TableRow> }) {
   const { namespace } = useApp();
   const table = useLiveTable(resource, resource.namespaced ? namespace : '');
   const [filter, setFilter] = useState('');
   const { columns, rows, isLoaded, problem } = table.current.value;
   const shown = useMemo(() => filtered(rows, filter), [rows, filter]);
-  const drawn = useMemo(() => columnsOf(resource, columns), [resource, columns]);
+  const drawn = useMemo(() => columnsOf(resource, columns, extra), [resource, columns, extra]);
   if (!isLoaded && problem !== undefined)
     return <Problem what={`${resource.plural} cannot be listed`}>{problem}</Problem>;
   if (!isLoaded) return <Waiting what={`Reading ${resource.plural}`} />;
@@ -70,7 +71,11 @@ const sortKeyOf = ({ object, cells }: TableRow): string =>
   `${object?.metadata.namespace ?? ''}/${object?.metadata.name ?? String(cells[0])}`;
 
 /** Returns the columns with priority 0, which `kubectl get` shows without `-o wide`. */
-function columnsOf(resource: Resource, columns: readonly TableColumn[]): Column<TableRow>[] {
+function columnsOf(
+  resource: Resource,
+  columns: readonly TableColumn[],
+  extra: Column<TableRow> | undefined,
+): Column<TableRow>[] {
   const place: Column<TableRow>[] = resource.namespaced
     ? [{ title: 'Namespace', track: '1fr', isMinor: true, cell: ({ object }) => object?.metadata.namespace }]
     : [];
@@ -80,7 +85,7 @@ function columnsOf(resource: Resource, columns: readonly TableColumn[]): Column<
       ? []
       : [{ ...columnOf(resource, column, { index, readyIndex }), isMinor: index > 1 && !ALWAYS.has(column.name) }],
   );
-  return [...drawn.slice(0, 1), ...place, ...drawn.slice(1)];
+  return [...drawn.slice(0, 1), ...place, ...(extra === undefined ? [] : [extra]), ...drawn.slice(1)];
 }
 
 /** Columns that are shown even on narrow screens. */

@@ -1,11 +1,5 @@
 import { counted } from '@podwright/base';
-import {
-  type KubeObject,
-  type LabelSelector,
-  matchesLabelSelector,
-  type Pod,
-  type Resource,
-} from '@podwright/kube-api';
+import type { KubeObject, LabelSelector, Pod, Resource } from '@podwright/kube-api';
 import { unlessForbidden } from '../api-view-reader.ts';
 import { isPodWell } from '../causes/pod-causes.ts';
 import { recentEnd } from '../causes/restarts.ts';
@@ -155,7 +149,3 @@ async function controllerOf(
   const object = await reader.get(resource, namespace, owner!.name);
   return object === undefined || object.metadata.uid !== owner!.uid ? undefined : { resource, object };
 }
-
-/** Whether a label selector, such as a Service's, selects the pod. */
-export const selects = (selector: Record<string, string>, pod: Pod): boolean =>
-  matchesLabelSelector({ matchLabels: selector }, pod.metadata.labels);
