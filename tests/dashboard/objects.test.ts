@@ -87,11 +87,11 @@ test('a stalled rollout is shown as such', async () => {
   await place.node.ok('apply', place.node.file('next.yaml', deployment('bad')));
   const page = await place.open();
   const { tab } = page;
-  const rollouts = tab.getByRole('region', { name: 'Rollouts in progress' });
+  const rollouts = tab.getByRole('region', { name: 'Needs attention' });
   await rollouts.getByRole('link', { name: 'Deployment shop' }).waitFor();
   await rollouts.getByText(/1 of 2 pods updated, 2 available, 2 old pods not yet removed/).waitFor();
   await page.show('/object/apps/v1/deployments/default/shop');
-  await tab.getByRole('region', { name: 'Rollout in progress' }).waitFor();
+  await tab.getByRole('region', { name: 'Rollout is stuck' }).waitFor();
   await tab.getByText(/revision 2, of \S+, changed the variable MODE of container main/).waitFor();
   assert.deepEqual(page.problems, []);
   await page.close();

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../api/objects.ts';
 import { ownedBy, ownerOf, selectsPod, usedBy } from './relations.ts';
-import { rolloutOf } from './rollout.ts';
 
 const owner = (uid: string, controller = false) => ({ apiVersion: 'v1', kind: 'X', name: uid, uid, controller });
 const object = (name: string, ...owners: ReturnType<typeof owner>[]) => ({
@@ -45,23 +44,4 @@ test('a pod’s dependencies are its node, account, claims and its containers’
   assert.ok(selectsPod(service({ app: 'web' }), pod));
   assert.ok(!selectsPod(service({ app: 'db' }), pod) && !selectsPod(service({ app: 'web' }, 'm'), pod));
   assert.ok(!selectsPod(service({}), pod) && !selectsPod(service(), pod));
-});
-
-test('a rollout is shown from its first change until all its pods are available', () => {
-  const deployment = (status: object) => ({
-    metadata: { name: 'web', namespace: 'n', generation: 2 },
-    ...{ spec: { replicas: 3 }, status: { observedGeneration: 2, ...status } },
-  });
-  const complete = { replicas: 3, updatedReplicas: 3, availableReplicas: 3 };
-  assert.equal(rolloutOf('Deployment', deployment(complete)), undefined);
-  const half = rolloutOf('Deployment', deployment({ replicas: 4, updatedReplicas: 2, availableReplicas: 3 }));
-  assert.deepEqual([half?.wanted, half?.updated, half?.old, half?.available], [3, 2, 2, 3]);
-  const failed = rolloutOf(
-    'Deployment',
-    deployment({
-      ...complete,
-      conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'too slow' }],
-    }),
-  );
-  assert.equal(failed?.failure, 'ProgressDeadlineExceeded: too slow');
 });

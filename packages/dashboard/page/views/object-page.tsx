@@ -6,7 +6,7 @@ import { pathOf, resourceOf } from '../api/resources.ts';
 import { useAnswer } from '../state/answer.ts';
 import { useApp, useCollection } from '../state/app.ts';
 import { EVENTS } from '../state/collections.ts';
-import { ROLLED_KINDS, rolloutOf } from '../state/rollout.ts';
+import { ROLLED_KINDS } from '../state/rollout.ts';
 import { listHref, objectHref } from '../state/route.ts';
 import { lazy } from '../widgets/lazy.tsx';
 import { Ago, Mark, Problem, Text, Waiting } from '../widgets/marks.tsx';
@@ -15,7 +15,7 @@ import { DataPanel } from './data-panel.tsx';
 import { EventList } from './events-page.tsx';
 import { Pairs } from './pod-page.tsx';
 import { RelationsPanel } from './relations-panel.tsx';
-import { RolloutList } from './rollout-list.tsx';
+import { RolloutPanel } from './rollout-list.tsx';
 import { ServicePanel } from './service-panel.tsx';
 import { isExplained, WhyPanel } from './why-panel.tsx';
 
@@ -67,16 +67,11 @@ function ObjectOverview({ resource, object: { namespace, name } }: { resource: R
       <Problem what={`${name} cannot be read`}>{messageOf(error)}</Problem>
     );
   const hasRollouts = ROLLED_KINDS.some((kind) => kind === resource.kind);
-  const rollout = hasRollouts ? rolloutOf(resource.kind, value) : undefined;
   return (
     <div class="panels">
       {error === undefined ? null : <Problem what="The object is not current">{messageOf(error)}</Problem>}
       {isExplained(resource) ? <WhyPanel resource={resource} namespace={namespace} name={name} /> : null}
-      {rollout === undefined ? null : (
-        <Panel title="Rollout in progress" wide>
-          <RolloutList rollouts={[rollout]} />
-        </Panel>
-      )}
+      {hasRollouts ? <RolloutPanel kind={resource.kind} object={value} /> : null}
       {resource.kind === 'Service' ? <ServicePanel service={value as ServiceObject} /> : null}
       <DataPanel kind={resource.kind} object={value} />
       <MetadataPanel object={value} />

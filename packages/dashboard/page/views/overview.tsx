@@ -1,88 +1,83 @@
-/** The start page: nodes, rollouts in progress, and pods sorted by how much attention they need. */
+/** The start page: nodes, what needs attention, rollouts in progress, and the other pods. */
 import { useMemo } from 'preact/hooks';
-import type { EventObject, KubeObject, Pod } from '../api/objects.ts';
+import type { KubeObject, ServiceObject } from '../api/objects.ts';
 import { builtIn } from '../api/resources.ts';
 import { useApp, useScoped } from '../state/app.ts';
-import type { Collection } from '../state/collection.ts';
-import { EVENTS, PODS } from '../state/collections.ts';
-import { EventsByObject } from '../state/events-by-object.ts';
-import { ROLLED_KINDS, rolloutOf } from '../state/rollout.ts';
+import { usePodViews } from '../state/pod-views.ts';
+import { ROLLED_KINDS, type Rollout, rolloutOf } from '../state/rollout.ts';
+import { type ServiceTrouble, serviceTroubles } from '../state/service-troubles.ts';
 import { countText } from '../state/text.ts';
-import { needsAttention, type PodView, PodViews } from '../state/trouble.ts';
+import { needsAttention, type PodView } from '../state/trouble.ts';
 import { Problem, Waiting } from '../widgets/marks.tsx';
 import { Panel } from '../widgets/panel.tsx';
+import { AttentionPanel } from './attention-panel.tsx';
 import { NodePanel } from './node-panel.tsx';
 import { PodTable } from './pod-table.tsx';
 import { RolloutList } from './rollout-list.tsx';
-import { TroubleList } from './trouble-list.tsx';
 
 export function Overview() {
   return (
     <>
       <NodePanel />
-      <Rollouts />
-      <PodsByTrouble />
+      <Workloads />
     </>
   );
 }
 
 const RESOURCES = ROLLED_KINDS.map(builtIn);
+const SERVICES = builtIn('Service');
 
-function Rollouts() {
-  const [deployments, statefulSets, daemonSets] = [
-    useScoped<KubeObject>(RESOURCES[0]!),
-    useScoped<KubeObject>(RESOURCES[1]!),
-    useScoped<KubeObject>(RESOURCES[2]!),
-  ];
+/** Returns the objects in the selected namespace. */
+function useChosen<T extends KubeObject>(list: readonly T[]): readonly T[] {
   const { namespace } = useApp();
-  const rollouts = [deployments, statefulSets, daemonSets].flatMap((collection, index) =>
-    collection.list
-      .filter(({ metadata }) => namespace === '' || metadata.namespace === namespace)
-      .flatMap((object) => rolloutOf(ROLLED_KINDS[index]!, object) ?? []),
-  );
-  if (rollouts.length === 0) return null;
-  return (
-    <Panel title="Rollouts in progress" wide>
-      <RolloutList rollouts={rollouts} />
-    </Panel>
+  return useMemo(
+    () => (namespace === '' ? list : list.filter(({ metadata }) => metadata.namespace === namespace)),
+    [list, namespace],
   );
 }
 
-/** Returns the views of all pods in the selected namespace. They are recomputed every ten seconds because some depend on the time. */
-function usePodViews(): { views: PodView[]; state: Collection<Pod>['state'] } {
-  const { now, namespace } = useApp();
-  const pods = useScoped<Pod>(PODS);
-  const events = useScoped<EventObject>(EVENTS);
-  const memory = useMemo(() => ({ views: new PodViews(), events: new EventsByObject() }), []);
-  const tenSeconds = Math.floor(now.value / 10_000);
-  const [podList, eventList, wanted] = [pods.list, events.list, namespace];
-  const views = useMemo(() => {
-    memory.events.update(eventList);
-    const shown = wanted === '' ? podList : podList.filter(({ metadata }) => metadata.namespace === wanted);
-    return memory.views.of(shown, memory.events.of, now.peek());
-  }, [podList, eventList, wanted, tenSeconds]);
-  return { views, state: pods.state };
+function useRollouts(views: readonly PodView[]): Rollout[] {
+  const lists = [
+    useChosen(useScoped<KubeObject>(RESOURCES[0]!).list),
+    useChosen(useScoped<KubeObject>(RESOURCES[1]!).list),
+    useChosen(useScoped<KubeObject>(RESOURCES[2]!).list),
+  ];
+  return lists.flatMap((list, index) => list.flatMap((object) => rolloutOf(ROLLED_KINDS[index]!, object, views) ?? []));
 }
 
-function PodsByTrouble() {
+function useServiceTroubles(views: readonly PodView[]): ServiceTrouble[] {
+  const { now } = useApp();
+  const services = useChosen(useScoped<ServiceObject>(SERVICES).list);
+  return useMemo(() => serviceTroubles(services, views, now.peek()), [services, views]);
+}
+
+function Workloads() {
   const { session } = useApp();
   const { views, state } = usePodViews();
+  const rollouts = useRollouts(views);
+  const services = useServiceTroubles(views);
   const current = state.value;
+  const { kind } = current;
   // if the user may not list all pods, the scope is only known once the session has been read
-  if (current.kind === 'refused' && session === undefined) return <Waiting what="Reading pods" />;
+  if (kind === 'refused' && session === undefined) return <Waiting what="Reading pods" />;
   if (current.kind === 'refused') return <Problem what="Pods cannot be listed">{current.message}</Problem>;
-  if (current.kind === 'loading' && views.length === 0) return <Waiting what="Reading pods" />;
+  if (kind === 'loading' && views.length === 0) return <Waiting what="Reading pods" />;
   const troubled = views.filter(needsAttention);
   const others = views.slice(troubled.length);
+  const progressing = rollouts.filter(({ isStuck }) => !isStuck);
   return (
     <>
-      <Panel
-        title={troubled.length === 0 ? 'No pod needs attention' : 'Needs attention'}
-        aside={countText(troubled.length, 'pod')}
-        wide
-      >
-        {troubled.length === 0 ? <AllWell count={views.length} /> : <TroubleList views={troubled} />}
-      </Panel>
+      <AttentionPanel
+        pods={troubled}
+        services={kind === 'loading' ? [] : services}
+        rollouts={rollouts.filter(({ isStuck }) => isStuck)}
+        podCount={views.length}
+      />
+      {progressing.length === 0 ? null : (
+        <Panel title="Rollouts in progress" wide>
+          <RolloutList rollouts={progressing} />
+        </Panel>
+      )}
       {others.length === 0 ? null : (
         <Panel title="Other pods" aside={countText(others.length, 'pod')} wide>
           <PodTable label="Pods that are ready or completed" views={others} />
@@ -91,10 +86,3 @@ function PodsByTrouble() {
     </>
   );
 }
-
-const AllWell = ({ count }: { count: number }) =>
-  count === 0 ? (
-    <p class="faint">There are no pods yet. Apply a manifest, for example with kubectl apply -f or podwright run.</p>
-  ) : (
-    <p class="faint">Every pod is ready or has completed.</p>
-  );

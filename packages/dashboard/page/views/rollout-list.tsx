@@ -1,7 +1,10 @@
-import type { Rollout } from '../state/rollout.ts';
+import type { KubeObject } from '../api/objects.ts';
+import { usePodViews } from '../state/pod-views.ts';
+import { type Rollout, rolloutOf } from '../state/rollout.ts';
 import { countText } from '../state/text.ts';
 import { Mark, ObjectLink, Text } from '../widgets/marks.tsx';
 import { Meter } from '../widgets/meter.tsx';
+import { Panel } from '../widgets/panel.tsx';
 
 /** Rollouts and their progress. */
 export function RolloutList({ rollouts }: { rollouts: readonly Rollout[] }) {
@@ -17,8 +20,20 @@ export function RolloutList({ rollouts }: { rollouts: readonly Rollout[] }) {
   );
 }
 
+/** The rollout of one workload. Shows nothing if it is complete. */
+export function RolloutPanel({ kind, object }: { kind: string; object: KubeObject }) {
+  const { views } = usePodViews();
+  const rollout = rolloutOf(kind, object, views);
+  if (rollout === undefined) return null;
+  return (
+    <Panel title={rollout.isStuck ? 'Rollout is stuck' : 'Rollout in progress'} wide>
+      <RolloutList rollouts={[rollout]} />
+    </Panel>
+  );
+}
+
 function RolloutLine({
-  rollout: { object, wanted, updated, available, old, failure, progress },
+  rollout: { object, wanted, updated, available, old, isStuck, failure, progress },
 }: {
   rollout: Rollout;
 }) {
@@ -27,7 +42,7 @@ function RolloutLine({
       <div class="trouble-head">
         <ObjectLink object={object} withKind />
         <span class="faint">{object.namespace}</span>
-        {failure === undefined ? <Mark tone="busy">in progress</Mark> : <Mark tone="bad">failed</Mark>}
+        {isStuck ? <Mark tone="bad">rollout is stuck</Mark> : <Mark tone="busy">in progress</Mark>}
       </div>
       <Meter share={wanted === 0 ? 0 : Math.min(updated, available) / wanted} label={`Rollout of ${object.name}`} />
       <p class="faint">

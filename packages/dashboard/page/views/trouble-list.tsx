@@ -73,17 +73,7 @@ function Trouble({ view }: { view: PodView }) {
           {ready} ready · {countText(restarts, 'restart')} · age <Ago time={creationTimestamp} />
         </span>
       </div>
-      {finding === undefined ? null : (
-        <p class="reason">
-          <Text>{capital(finding.sentence)}</Text>
-        </p>
-      )}
-      {finding?.advice.map((advice) => (
-        <p class="advice" key={advice}>
-          <span aria-hidden="true">→ </span>
-          <Text>{advice}</Text>
-        </p>
-      ))}
+      {finding === undefined ? null : <Reason finding={finding} />}
       {lines.length === 0 ? null : (
         <>
           <pre class="log-end">{lines.map(plainText).join('\n')}</pre>
@@ -96,5 +86,20 @@ function Trouble({ view }: { view: PodView }) {
     </li>
   );
 }
+
+/** Why an object needs attention, and what to do. */
+export const Reason = ({ finding: { sentence, advice } }: { finding: Finding }) => (
+  <>
+    <p class="reason">
+      <Text>{capital(sentence)}</Text>
+    </p>
+    {advice.map((one) => (
+      <p class="advice" key={one}>
+        <span aria-hidden="true">→ </span>
+        <Text>{one}</Text>
+      </p>
+    ))}
+  </>
+);
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
