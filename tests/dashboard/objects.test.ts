@@ -25,6 +25,7 @@ before(async () => {
   const manifests = together(
     deployment('good'),
     service('shop', 'shop'),
+    service('lost', 'nothing'),
     files,
     pod({ name: 'unready', container: probe }),
   );
@@ -40,6 +41,17 @@ test('a Service shows the current endpoints, with their pods', async () => {
   const endpoints = tab.getByRole('region', { name: 'Endpoints' });
   await endpoints.getByText('2 ready endpoints').waitFor();
   assert.equal(await endpoints.getByRole('link', { name: /^shop-/ }).count(), 2);
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
+
+test('the list of Services marks those whose pods cannot answer', async () => {
+  const page = await place.open();
+  const { tab } = page;
+  await page.show('/services');
+  const row = (name: string) => tab.getByRole('row').filter({ has: tab.getByRole('link', { name, exact: true }) });
+  await row('lost').getByText('no pods').waitFor();
+  await row('shop').getByText('2 of 2 ready').waitFor();
   assert.deepEqual(page.problems, []);
   await page.close();
 });
