@@ -106,9 +106,9 @@ test('a user with permissions in one namespace sees its pods and why one fails',
 test('a user who may not list namespaces enters one', async () => {
   const page = await place.open({}, dashboards.ada);
   const { tab } = page;
-  // a list with the start namespace, until the page knows that the user may not list namespaces
-  const field = tab.locator('input[aria-label="Namespace"]');
-  await place.node.until(async () => (await field.inputValue()) === 'shop');
+  // a select with the same name is shown until the page knows that namespaces cannot be listed
+  const field = tab.locator('input').and(tab.getByRole('combobox', { name: 'Namespace' }));
+  await place.node.until(async () => (await field.inputValue()) === 'shop'); // it is known with the session
   await field.fill('default');
   await field.press('Enter');
   await tab.getByText(/Pods cannot be listed: .*User "ada" cannot list resource "pods"/).waitFor();
