@@ -16,33 +16,29 @@ export type Adjusted = { seats: number; target: number | undefined };
  * `fraction`: the share of its target that each level gets, unless a limit applies.
  */
 export function borrowSeats(levels: readonly Borrower[]): { adjusted: Adjusted[]; fraction: number } {
-  const total = levels.reduce((sum, { limits }) => sum + limits.nominal, 0);
-  const needed = levels.map(neededSeats);
-  const limited = levels.flatMap((level, index) => (level.isExempt ? [] : [{ level, least: needed[index]! }]));
-  const left = levels.reduce((rest, level, index) => (level.isExempt ? rest - needed[index]! : rest), total);
-  const leastSum = limited.reduce((sum, { level }) => sum + level.limits.min, 0);
-  const neededSum = limited.reduce((sum, { least }) => sum + least, 0);
-  const items = limited.map(({ level, least }) => ({
-    min: least,
-    max: level.limits.max,
-    target: Math.max(least, level.demand.smoothed),
-  }));
-  const found = left > neededSum ? fairShares(total, items) : undefined;
-  const share = Math.max(0, left - leastSum) / (neededSum - leastSum || 1);
-  const seatsOf = (index: number): number => {
-    const { level, least } = limited[index]!;
-    const { min } = level.limits;
-    if (left <= neededSum) return min + Math.round((least - min) * share);
-    return found === undefined ? level.seats : Math.round(found.shares[index]!);
-  };
-  let index = 0;
-  const adjusted = levels.map(({ isExempt }, position): Adjusted => {
-    if (isExempt) return { seats: needed[position]!, target: undefined };
-    const next = { seats: seatsOf(index), target: items[index]!.target };
-    index += 1;
-    return next;
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const total = sum(levels.map(({ limits }) => limits.nominal));
+  const limited = levels.filter(({ isExempt }) => !isExempt);
+  const left = total - sum(levels.filter(({ isExempt }) => isExempt).map(neededSeats));
+  const items = limited.map((level) => {
+    const min = neededSeats(level);
+    return { min, max: level.limits.max, target: Math.max(min, level.demand.smoothed) };
   });
-  return { adjusted, fraction: found?.fraction ?? 0 };
+  const needed = sum(items.map(({ min }) => min));
+  const least = sum(limited.map(({ limits }) => limits.min));
+  const found = left > needed ? fairShares(total, items) : undefined;
+  const share = Math.max(0, left - least) / (needed - least || 1);
+  const seatsOf = ({ limits: { min }, seats }: Borrower, index: number): number => {
+    if (left <= needed) return min + Math.round((items[index]!.min - min) * share);
+    return found === undefined ? seats : Math.round(found.shares[index]!);
+  };
+  const adjusted = new Map(
+    limited.map((level, index) => [level, { seats: seatsOf(level, index), target: items[index]!.target }]),
+  );
+  return {
+    adjusted: levels.map((level) => adjusted.get(level) ?? { seats: neededSeats(level), target: undefined }),
+    fraction: found?.fraction ?? 0,
+  };
 }
 
 /** Returns the seats that a level keeps, however much others need. */

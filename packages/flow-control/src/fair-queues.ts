@@ -1,7 +1,7 @@
 import { dealHand } from './deal-hand.ts';
 
 /** Queues for requests that find no free seat. `queueLengthLimit`: maximum number of requests waiting in each queue. */
-export type Queuing = { queues: number; handSize: number; queueLengthLimit: number };
+type Queuing = { queues: number; handSize: number; queueLengthLimit: number };
 
 export type FairQueuesConfig = {
   /** Maximum number of requests of the priority level that run concurrently. */

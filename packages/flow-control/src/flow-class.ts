@@ -1,4 +1,4 @@
-import type { FairQueues } from './fair-queues.ts';
+import type { FairQueues, FairQueuesConfig } from './fair-queues.ts';
 import type { RetryAfter } from './retry-after.ts';
 import type { SeatDemand } from './seat-demand.ts';
 import type { SeatLimits } from './seats.ts';
@@ -13,6 +13,8 @@ export type Level = {
   /** Measures the seats that the level's requests need. */
   readonly demand: SeatDemand;
   limits: SeatLimits;
+  /** How requests of the level are queued. */
+  queuesConfig: Omit<FairQueuesConfig, 'seats'>;
   /** The seats that the level has until the next adjustment. */
   seats: number;
 };

@@ -2,7 +2,7 @@ import { PodwrightError, pause, raceAbort } from '@podwright/base';
 import { type ApiObject, numberAt, textAt } from '@podwright/kube-kinds';
 import { CATCH_ALL, mandatoryFlowObjects } from './bootstrap-flows.ts';
 import { borrowSeats } from './borrow-seats.ts';
-import { FairQueues, type Queuing } from './fair-queues.ts';
+import { FairQueues } from './fair-queues.ts';
 import type { FlowClass, Level } from './flow-class.ts';
 import type { FlowObserver } from './flow-observer.ts';
 import type { FlowRequest } from './flow-request.ts';
@@ -45,16 +45,15 @@ export type FlowControlOptions = {
 
 /**
  * API priority and fairness. The first FlowSchema that matches a request assigns it to a priority level and a flow. Each priority level has
- * a share of the server's seats, and may lend seats to other levels or borrow from them. A request that finds no free seat waits in one of its flow's queues or is rejected, depending on its
- * priority level. Mandatory FlowSchemas and levels missing from the configuration are added with their default specs.
+ * a share of the server's seats, and may lend seats to other levels or borrow from them. A request that finds no free seat waits in one of
+ * its flow's queues or is rejected, depending on its priority level. Mandatory FlowSchemas and levels missing from the configuration are
+ * added with their default specs.
  */
 export class FlowControl {
   readonly #seats: number;
   readonly #nowMs: () => number;
   readonly #observer: FlowObserver | undefined;
   #levels = new Map<string, Level>();
-  /** How requests of each level are queued. */
-  #configs = new Map<string, { queuing?: Queuing }>();
   /** The FlowSchemas, sorted by precedence and then by name. The first one that matches a request applies. */
   #schemas: readonly Schema[] = [];
 
@@ -75,7 +74,6 @@ export class FlowControl {
     const seats = divideSeats(all, this.#seats);
     const before = this.#levels;
     this.#levels = new Map(all.map((level) => [nameOf(level), this.#level(level, seats.get(nameOf(level))!)]));
-    this.#configs = new Map(all.map((level) => [nameOf(level), queuesConfig(level)]));
     for (const name of before.keys()) if (!this.#levels.has(name)) this.#observer?.levelRemoved(name);
     this.#schemas = withMissing(schemas, mandatory.schemas)
       .map((schema) => ({ schema, precedence: numberAt(schema, 'spec', 'matchingPrecedence') ?? 0 }))
@@ -96,7 +94,7 @@ export class FlowControl {
     for (const [index, level] of levels.entries()) {
       level.seats = adjusted[index]!.seats;
       // as in upstream, a request that needs more seats than its level has runs alone
-      level.queues?.configure({ ...this.#configs.get(level.name), seats: Math.max(1, level.seats) });
+      level.queues?.configure({ ...level.queuesConfig, seats: Math.max(1, level.seats) });
       this.#observer?.levelAdjusted(level.name, adjusted[index]!, demands[index]!);
     }
     this.#observer?.seatsShared(fraction);
@@ -149,11 +147,13 @@ export class FlowControl {
     this.#observer?.levelConfigured(name, limits);
     const present = this.#levels.get(name);
     const exempt = isExempt(object);
+    const config = queuesConfig(object);
     if (present !== undefined && (present.queues === undefined) === exempt)
-      return Object.assign(present, { uid, limits });
+      return Object.assign(present, { uid, limits, queuesConfig: config });
     const seats = firstSeats(limits);
-    const queues = exempt ? undefined : new FairQueues({ ...queuesConfig(object), seats }, this.#nowMs);
-    return { name, uid, queues, retryAfter: new RetryAfter(), demand: new SeatDemand(this.#nowMs), limits, seats };
+    const queues = exempt ? undefined : new FairQueues({ ...config, seats }, this.#nowMs);
+    const measures = { retryAfter: new RetryAfter(), demand: new SeatDemand(this.#nowMs) };
+    return { name, uid, queues, ...measures, limits, queuesConfig: config, seats };
   }
 
   /**
